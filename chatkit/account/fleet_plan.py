@@ -81,14 +81,6 @@ THREADS = 128
 _NO_NAMES = (None,)
 
 
-class FleetProgress:
-    """The progress of each account of a fleet that is being applied here."""
-
-    def __init__(self) -> None:
-        self.done: dict[str, int] = {}  #: how many rows, of those at work
-        self.ended: dict[str, pd.DataFrame | Exception] = {}  #: what came of the others
-
-
 class FleetPlan(Report):
     """The changes of the accounts of a fleet: a plan for each of them.
 
@@ -125,7 +117,6 @@ class FleetPlan(Report):
         self._skip_invalid = skip_invalid
         self._began = bool(run)
         self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
-        self._progress = FleetProgress()
         self.plans: Mapping[str, Plan] = dict(plans)
         if not run:
             changing = [label for label, plan in plans.items() if len(plan)]
@@ -305,12 +296,10 @@ class FleetPlan(Report):
                 # the first at last: it is the sign that all are there
                 create_journals([*others, *([first] if first else [])], self.id)
                 self._began = True
-            self._progress = FleetProgress()
             outcomes: dict[str, pd.DataFrame | Exception]
             totals = {label: len(plan) for label, plan in changing.items()}
             if on is None:
-                progress = self._progress
-                outcomes = _apply_in_threads(changing, totals, apply, interrupt, watch, progress)
+                outcomes = _apply_in_threads(changing, totals, apply, interrupt, watch)
             else:
                 for plan in changing.values():
                     if plan._written:
@@ -405,11 +394,6 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
-def get_fleet_progress(plan: FleetPlan) -> FleetProgress:
-    """Return the progress of each account of a plan that is being applied."""
-    return plan._progress
-
-
 def describe_fleet_plan(plan: FleetPlan, *, run: bool = False) -> str:
     """Return the headline of a plan, or of its run."""
     return plan._heading(run=run)
@@ -464,7 +448,6 @@ def _apply_in_threads(
     apply: Apply,
     interrupt: Interrupt,
     watch: Watch | None,
-    progress: FleetProgress,
 ) -> dict[str, pd.DataFrame | Exception]:
     """Apply prepared plans, each in a thread of this process."""
     quiet = interrupt.quiet or interrupt.asked > 0  # before it begins, nothing is under way
@@ -477,20 +460,8 @@ def _apply_in_threads(
             quiet = True
 
     def apply_plan(label: str, report: Watch) -> pd.DataFrame:
-        """Apply the plan of one account, and record its progress and outcome."""
-
-        def count_rows(count: int, total: int | None) -> None:
-            """Record how many rows of the account are done."""
-            progress.done[label] = count
-            report(count, total)
-
-        try:
-            plans[label]._stop_by = Interrupt(quiet=True, within=interrupt)
-            result: pd.DataFrame = apply(plans[label], watch=count_rows)
-        except Exception as error:
-            progress.ended[label] = error
-            raise
-        progress.ended[label] = result
+        plans[label]._stop_by = Interrupt(quiet=True, within=interrupt)
+        result: pd.DataFrame = apply(plans[label], watch=report)
         return result
 
     return run_in_threads(

@@ -55,13 +55,6 @@ class Bubble(NamedTuple):
     missing: list[str]  #: placeholders without a sample
     written: bool  #: whether the platform writes the body itself
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the message as JSON for a page."""
-        value = self._asdict() | {"name": language.name(self.lang_code)}
-        value |= {name: _to_json(value[name]) for name in ("header", "body", "footer")}
-        value["buttons"] = [tap._asdict() | {"label": _to_json(tap.label)} for tap in self.buttons]
-        return value
-
 
 def make_bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     """Return the message of a content as a customer sees it.
@@ -126,11 +119,6 @@ def _make_tap(button: Mapping[str, Any]) -> Tap | None:
         "copy_offer_code": value,
     }
     return Tap(kind, split_runs(label[:_MAX_LENGTH], {}, marked=False), about.get(kind, ""))
-
-
-def _to_json(runs: Iterable[TextRun]) -> list[list[Any]]:
-    """Convert runs to values that can be sent to a page."""
-    return [[run.text, list(run.tags), run.mark] for run in runs]
 
 
 # --- as plain HTML ------------------------------------------------------------------

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chatkit.widgets.boardgrid import BoardGrid as BoardGrid
     from chatkit.widgets.contentform import ContentForm as ContentForm
+    from chatkit.widgets.contentform import Preview as Preview
     from chatkit.widgets.conversation import Conversation as Conversation
     from chatkit.widgets.editor import Editor as Editor
     from chatkit.widgets.folderview import FolderView as FolderView
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from chatkit.widgets.loginform import login as login
     from chatkit.widgets.planview import PlanView as PlanView
     from chatkit.widgets.player import Player as Player
-    from chatkit.widgets.preview import Preview as Preview
     from chatkit.widgets.queueview import QueueView as QueueView
     from chatkit.widgets.tail import Tail as Tail
     from chatkit.widgets.tail import funnel as funnel
@@ -35,7 +35,7 @@ _HOME = {
     "Grid": "grid",
     "PlanView": "planview",
     "Player": "player",
-    "Preview": "preview",
+    "Preview": "contentform",
     "QueueView": "queueview",
     "Registrations": "form",
     "Tail": "tail",

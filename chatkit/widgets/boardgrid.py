@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets as w
 import traitlets
 
 from chatkit.errors import ChatkitError, InputError, safe_repr
@@ -14,7 +13,8 @@ from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, format_he
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut
 from chatkit.widgets.contentform import ContentForm
-from chatkit.widgets.controls import Model, Panel, join_module, join_styles
+from chatkit.widgets.controls import Model, join_module, join_styles
+from chatkit.widgets.fields import Panel
 
 if TYPE_CHECKING:
     from chatkit.templates import Templates
@@ -104,8 +104,6 @@ class BoardGrid(Panel):
     <board: 1 template × 8 languages: 1 live, 7 unknown.>
     """
 
-    _css_classes = ("bd-boardgrid",)
-
     def __init__(
         self,
         templates: Templates,
@@ -122,12 +120,13 @@ class BoardGrid(Panel):
         self.form: ContentForm | None = None  #: the form of the cell that was opened last
         self._forms: dict[tuple[str, str], ContentForm] = {}
         self._table = BoardTable(
-            lambda r, c: self._attempt(self.edit, self.board.codes[r], self.board.languages[c]),
+            lambda r, c: self._page.attempt(
+                self.edit, self.board.codes[r], self.board.languages[c]
+            ),
             height,
         )
         self._table.fill(self.board)
-        self._below = w.VBox()
-        super().__init__([self._table, self._message, self._below])
+        super().__init__([self._table, self._page], "bd-boardgrid")
 
     def _read_board(self) -> Board:
         return self._templates.board(self._codes, self._source, languages=self._languages)
@@ -166,10 +165,10 @@ class BoardGrid(Panel):
             for code, lang in self.unsaved
             if form is not self._forms[code, lang]
         ]
-        self._message.show(f"Not saved yet: {', '.join(others)}." if others else "")
-        self._below.children = [self.form]
-        self.form.focus()
-        return self.form
+        self._page.status.write(f"Not saved yet: {', '.join(others)}." if others else "")
+        self._page.show_in(self._page.below, form)
+        form.focus()
+        return form
 
     @property
     def unsaved(self) -> list[tuple[str, str]]:
@@ -181,7 +180,7 @@ class BoardGrid(Panel):
         try:
             self.refresh()
         except ChatkitError as error:
-            self._message.show(f"The board cannot be read again: {error}", wrong=True)
+            self._page.report(f"The board cannot be read again: {error}", wrong=True)
 
     @safe_repr
     def __repr__(self) -> str:

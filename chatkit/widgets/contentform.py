@@ -7,37 +7,28 @@ a button only the fields that its type uses are shown, and others that hold some
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets as w
-
 from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
 from chatkit.localization.audit import Audit
-from chatkit.localization.bubble import draw_bubble, make_bubble
+from chatkit.localization.bubble import draw_bubble, join_runs, make_bubble
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, measure_lengths
-from chatkit.localization.content import Entry
+from chatkit.localization.content import Contents as SomeContents
+from chatkit.localization.content import Entry, read_entries
 from chatkit.localization.rules import ContentFinding
 from chatkit.resource import get_endpoints
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.util.display import cut, escaped, visible
-from chatkit.widgets.controls import join_styles, make_box
-from chatkit.widgets.fields import (
-    Bodies,
-    Fieldset,
-    FormButton,
-    FormGroup,
-    FormModel,
-    Html,
-    Status,
-)
+from chatkit.widgets.controls import Exported
+from chatkit.widgets.fields import FormButton, FormGroup, FormModel, Html, PanelPage
+from chatkit.widgets.fieldset import Bodies, Fieldset
 from chatkit.widgets.form import OpenedRecord
-from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
-from chatkit.widgets.preview import Preview
+from chatkit.widgets.planview import TOOK_EFFECT, PlanView, ReviewedEdits
 from chatkit.widgets.table import draw_finding_list
 
 if TYPE_CHECKING:
@@ -47,6 +38,62 @@ if TYPE_CHECKING:
 #: The fields that stand beside the source, in the order in which a customer sees them.
 _PAIRED_FIELDS = ("headers", "text", "variables", "footer", "buttons")
 _MAX_BUTTONS = 10
+
+
+class Preview(Exported, FormModel):
+    """A message as a customer will see it: header, text, footer and buttons.
+
+    Sample values stand in place of placeholders, and are marked; a placeholder without a
+    sample is marked as missing. Nothing is fetched: a picture is only named.
+
+    Args:
+        content: A content: a record, a dict with its fields, or a frame of one row.
+
+    Raises:
+        InputError: It is no content, or more than one.
+
+    >>> chatkit.widgets.Preview(client.templates("order_ready").get("en"))
+    <message en: Your bike is ready / Hello Amara, ...>
+    """
+
+    def __init__(self, content: SomeContents) -> None:
+        self._html = Html()
+        super().__init__(FormGroup([self._html], css="pv-preview"))
+        self.show(content)
+
+    def show(self, content: SomeContents, more: Iterable[str] = ()) -> None:
+        """Show another content.
+
+        Args:
+            content: As when it was made.
+            more: Sentences that stand below the message.
+
+        Raises:
+            InputError: It is no content, or more than one.
+        """
+        contents = read_entries(content)
+        if len(contents) != 1:
+            raise InputError(
+                f"A preview shows one content, not {len(contents)}: pass one row, like "
+                "frame.loc[['en']]."
+            )
+        self._entry = contents[0]
+        self._bubble = make_bubble(self._entry, {})
+        notes = "".join(f"<p><em>{escape(note)}</em></p>" for note in more)
+        self._html.value = draw_bubble(self._bubble) + notes
+        self.draw()
+
+    @safe_repr
+    def __repr__(self) -> str:
+        seen = self._bubble
+        name = cut(f"{self._entry.template_code} {self._entry.lang_code}".strip(), 40)
+        parts = [seen.medium, join_runs(seen.header), join_runs(seen.body)]
+        text = " ".join(" / ".join(filter(None, parts)).split())
+        buttons = "".join(f" [{cut(join_runs(tap.label), 25)}]" for tap in seen.buttons)
+        return f"<message{f' {name}' if name else ''}: {cut(text, 70)}{buttons}>"
+
+    def _make_saved_page(self) -> str:
+        return draw_bubble(self._bubble)
 
 
 class ChangedMeanwhile(InputError):
@@ -59,7 +106,7 @@ class ChangedMeanwhile(InputError):
         )
 
 
-class ContentForm(PlanPanel):
+class ContentForm(ReviewedEdits, Exported, PanelPage):
     """A form for one language of a template, side by side with the source language.
 
     What is typed is seen at once as the customer will see it, and what the rules find stands at
@@ -79,9 +126,6 @@ class ContentForm(PlanPanel):
     >>> form.plan().counts
     {'create': 0, 'update': 1, 'delete': 0}
     """
-
-    _style = join_styles("form.css", "content/content.css")
-    _css_classes = ("chatkit-form", "cf-content")
 
     def __init__(
         self,
@@ -108,16 +152,11 @@ class ContentForm(PlanPanel):
             },
             unfolded={*_PAIRED_FIELDS, "lang_code", "is_draft"},
         )
-        self._build_panes()
-        super().__init__([self._panes, self._below])
+        super().__init__([self._make_panes()])
+        self.root.css += " cf-content"
         self._fill()
 
     # --- what is there --------------------------------------------------------------
-
-    @property
-    def message(self) -> str:
-        """The message about the last action."""
-        return self._status.text
 
     def _read_contents(self, source: str) -> None:
         """Read the content and its source, as far as the service has them."""
@@ -187,7 +226,7 @@ class ContentForm(PlanPanel):
 
     def focus(self) -> None:
         """Put the cursor into the first field that is written by hand."""
-        self._form.focus_on(self._fields.fields["text"])
+        self.focus_on(self._fields.fields["text"])
 
     # --- what is saved --------------------------------------------------------------
 
@@ -218,10 +257,14 @@ class ContentForm(PlanPanel):
         except InputError as error:
             unplaced = self._fields.mark(error.problems)
             text = "Nothing was planned: see above." if error.problems else str(error)
-            self._report("\n".join([text, *unplaced]), wrong=True)
+            self.report("\n".join([text, *unplaced]), wrong=True)
             raise
-        self._report("")
+        self.report("")
         return self._show_plan(plan, self.review, self._after_saving, self._lock)
+
+    @property
+    def _page(self) -> PanelPage:  # type: ignore[override]
+        return self
 
     def _edits(self) -> object:
         return self.content
@@ -231,13 +274,13 @@ class ContentForm(PlanPanel):
             self.review()
         except ChatkitError as error:
             if not self.message:
-                self._report(str(error), wrong=True)
+                self.report(str(error), wrong=True)
             if self._fields.wrong:
-                self._form.focus_on(self._fields.first)
+                self.focus_on(self._fields.first)
 
     def _lock(self, locked: bool) -> None:  # noqa: FBT001  (what PlanView calls)
         self._fields.lock(locked=locked)
-        self._form.draw()
+        self.draw()
 
     def _after_saving(self, view: PlanView) -> None:
         """Show the content as the service has it now: saved, or changed by somebody else."""
@@ -246,40 +289,35 @@ class ContentForm(PlanPanel):
         if "conflict" in view.states:
             self._merge_edits()
         elif view.states.issubset(TOOK_EFFECT) and self._reload({}, "It is saved"):
-            self._report(f"Saved {visible(self.resource.code)} in {language.name(self.lang_code)}.")
+            self.report(f"Saved {visible(self.resource.code)} in {language.name(self.lang_code)}.")
             self._on_saved()
 
     def _merge_edits(self) -> None:
         """Read the content that somebody else has changed, and keep the edits over it."""
         if self._reload(self._fields.read()[0], "Somebody has changed it meanwhile"):
-            self._report(str(ChangedMeanwhile()), wrong=True)
+            self.report(str(ChangedMeanwhile()), wrong=True)
 
     def _reload(self, edits: Mapping[str, Any], reason: str) -> bool:
         try:
             self._read_contents(self.source or self.lang_code)
         except ChatkitError as error:
-            self._report(f"{reason}, but it cannot be read again: {error}", wrong=True)
+            self.report(f"{reason}, but it cannot be read again: {error}", wrong=True)
             return False
         self._fill(edits)
         return True
 
     # --- what is shown --------------------------------------------------------------
 
-    def _report(self, text: str, *, wrong: bool = False) -> None:
-        self._status.write(text, wrong=wrong)
-        self._form.draw()
-
-    def _build_panes(self) -> None:
-        self._title, self._status = Html(), Status()
-        self._rest = Html()
-        self._button = FormButton("Review the change", self._on_click)
-        self._button.css = "primary"
+    def _make_panes(self) -> FormGroup:
+        """Make the fields beside those of the source, and the previews beside both."""
+        self._title, self._rest = Html(), Html()
+        self._button = FormButton("Review the change", self._on_click, "primary")
         bar = FormGroup([self._button], css="chatkit-actions chatkit-sticky", row=True)
-        self._preview = Preview({"lang_code": self.lang_code})
+        self._preview, original = Html(), self._original
         heads, previews = [self.lang_code], [self._preview]
-        if self.source is not None and self._original is not None:
+        if self.source is not None and original is not None:
             heads.insert(0, self.source)
-            previews.append(Preview(self._original))
+            previews.append(Html(draw_content(original)))
         head = FormGroup(
             [Html(draw_language_heading(code)) for code in heads], css="cf-pair cf-heads", row=True
         )
@@ -288,25 +326,20 @@ class ContentForm(PlanPanel):
         for name in _PAIRED_FIELDS:
             control = self._fields.fields[name]
             control.css += f" cf-edit{right_to_left}"
-            original = self._original
             source = [] if original is None else [Html(draw_source_field(name, original))]
             rows.append(FormGroup([*source, control], css="cf-pair", row=True))
         draft = self._fields.fields["is_draft"]
-        fields = [head, *rows, draft, self._fields.more, self._rest]
-        controls = [self._title, *fields, bar, self._status]
-        self._form = FormModel(FormGroup(controls, css="chatkit-form"))
-        seen = zip(reversed(heads), previews, strict=True)
-        previewed = [one for code, it in seen for one in (w.HTML(draw_language_heading(code)), it)]
-        columns = [
-            make_box(w.VBox, "cf-fields", [self._form]),
-            make_box(w.VBox, "cf-seen", previewed),
-        ]
-        self._panes = make_box(w.HBox, "cf-desk", columns)
+        fields = [self._title, head, *rows, draft, self._fields.more, self._rest, bar]
+        return FormGroup(
+            [FormGroup(fields, css="chatkit-form cf-fields"), FormGroup(previews, css="cf-seen")],
+            css="cf-columns",
+            row=True,
+        )
 
     def _on_change(self) -> None:
         """Check the changed content, and whether the plan below is still of it."""
         self._recheck_plan()
-        self._report("")
+        self.report("")
         self._refresh_panes()
 
     def _refresh_panes(self) -> None:
@@ -326,12 +359,12 @@ class ContentForm(PlanPanel):
             self._fields.fields[name].notes = notes
         others = [each for some in findings.values() for each in some]
         self._rest.value = draw_findings(others, places=True)
-        self._preview.show(content)
+        self._preview.value = draw_content(content)
         made = "New language" if self.new else "Content"
         title = f"{made} · {visible(code)} · {language.name(self.lang_code)}"
         self._title.value = f'<h3 dir="auto">{escape(title)}</h3>'
         self._button.disabled = not self.touched
-        self._form.draw()
+        self.draw()
 
     @safe_repr
     def __repr__(self) -> str:

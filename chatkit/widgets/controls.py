@@ -1,4 +1,4 @@
-"""The parts that all widgets share: scripts, a button, a line of Python, a message, a panel.
+"""The parts that all widgets share: scripts, a line of Python, a message, a saved page.
 
 And what stays of a widget when its kernel has ended. An output holds its view, a page of HTML,
 and a mark. JupyterLab and Notebook prefer the view to the page, and write "Error displaying
@@ -15,20 +15,16 @@ from __future__ import annotations
 import base64
 import gzip
 import re
-import secrets
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from html import escape
 from pathlib import Path
-from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 import anywidget
 import ipywidgets as w
-import traitlets
 
-from chatkit.errors import CallError, ChatkitError, HelpPage
+from chatkit.errors import HelpPage
 from chatkit.util.display import escaped
 
 START = 'style="text-align: start"'  #: exported notebooks would align cells to the right
@@ -94,72 +90,6 @@ class Model(anywidget.AnyWidget):
         """Handle a message of the page."""
 
 
-class ActsOnce:
-    """A control that acts once, even when its click arrives twice.
-
-    Each click carries the token that was in the page when it was made. The first one uses the
-    token up before anything else happens; when the action has ended there is a new one. So a
-    click that was waiting behind the first does nothing, and the button keeps the focus.
-    """
-
-    _act: Callable[[], object]
-    _clicking: Lock
-    token: Any
-    disabled: Any
-
-    def _bind(self, act: Callable[[], object]) -> str:
-        """Set what a click calls, and return the first token."""
-        self._act, self._clicking = act, Lock()
-        return secrets.token_hex(4)
-
-    def _act_once(self, token: object) -> bool:
-        """Act and return True, if the token of a click is the one that the button has now."""
-        with self._clicking:
-            if self.disabled or not self.token or token != self.token:
-                return False
-            self.token = ""
-        try:
-            self._act()
-        finally:
-            self.token = secrets.token_hex(4)
-        return True
-
-    def click(self) -> None:
-        """Do what a click does; errors of the action are raised."""
-        self._act_once(self.token)
-
-
-class ActionButton(ActsOnce, Model):
-    """A button that acts once, even when its click arrives twice.
-
-    Args:
-        label: What it does, in words.
-        act: What a click calls. It says itself what came of it.
-        kind: How it looks: `primary` does what the widget is for, `danger` cannot be taken back.
-    """
-
-    _esm = join_module(["keys.js", "button.js"])
-    _css = join_styles()
-
-    label = traitlets.Unicode().tag(sync=True)
-    kind = traitlets.Enum(["primary", "danger", "plain"], "plain").tag(sync=True)
-    disabled = traitlets.Bool(False).tag(sync=True)
-    token = traitlets.Unicode().tag(sync=True)
-
-    def __init__(
-        self,
-        label: str,
-        act: Callable[[], object],
-        kind: Literal["primary", "danger", "plain"] = "plain",
-        *,
-        disabled: bool = False,
-    ) -> None:
-        super().__init__(label=label, kind=kind, disabled=disabled, token=self._bind(act))
-
-    def _receive(self, message: Any) -> None:
-        self._act_once(message.get("token"))
-
-
 def draw_saved_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return escaped cells as a table of HTML for a saved page."""
     head = "".join(f"<th {START}>{escape(name)}</th>" for name in heads)
@@ -169,15 +99,6 @@ def draw_saved_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str
 
 
 _MAX_LINE = 88  #: columns from which on each argument has a line of its own
-
-
-class Code(Model):
-    """Shows some Python, and copies it."""
-
-    _esm = join_module(["keys.js", "elements.js", "codeview.js", "code.js"])
-    _css = join_styles("code.css")
-
-    text = traitlets.Unicode().tag(sync=True)
 
 
 def write_call(function: str, *arguments: Any, **fields: Any) -> str:
@@ -209,25 +130,6 @@ def draw_message(text: str, *, wrong: bool = False) -> str:
     lines = "<br>".join(escaped(line) for line in text.split("\n"))
     box = f'<div class="chatkit-message {kind}" role="{role}" dir="auto">{lines}</div>'
     return box if text else ""
-
-
-class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
-    """A message, read aloud by screen readers too; its text is escaped."""
-
-    text = ""  #: what is shown
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.add_class("chatkit-messages")
-
-    def show(self, text: str, *, wrong: bool = False) -> None:
-        """Show a text; an empty one shows nothing.
-
-        Args:
-            text: One line or several.
-            wrong: Whether somebody should do something about it.
-        """
-        self.text, self.value = text, draw_message(text, wrong=wrong)
 
 
 def make_box(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
@@ -283,40 +185,3 @@ class Exported(metaclass=_WidgetPage):
         live: Any = super()._repr_mimebundle_(**options)  # type: ignore[misc]
         data, metadata = live if isinstance(live, tuple) else (live or {}, {})
         return data | {_SAVED: {}} | self._output_data(), metadata
-
-
-class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """Controls one below the other, with a message about the last action.
-
-    Args:
-        children: The controls; the message stands where the panel wants it.
-    """
-
-    children: Any  # declared by ipywidgets
-    _style = ""  #: the style sheet that it brings along
-    _css_classes: tuple[str, ...] = ()
-
-    def __init__(self, children: Sequence[w.Widget]) -> None:
-        style = [w.HTML(f"<style>{self._style}</style>")] if self._style else []
-        super().__init__([*style, *children])
-        for name in self._css_classes:
-            self.add_class(name)
-
-    @property
-    def message(self) -> str:
-        """The message about the last action."""
-        return self._message.text
-
-    @cached_property
-    def _message(self) -> Message:
-        return Message()
-
-    def _attempt(self, act: Callable[..., object], *arguments: Any) -> None:
-        """Call an action, and show its error as the message."""
-        try:
-            act(*arguments)
-        except ChatkitError as error:
-            text = str(error)
-            if isinstance(error, CallError):
-                text = f"{error.reason}\n{error.advice}".strip()
-            self._message.show(text, wrong=True)

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
-
-import traitlets
 
 from chatkit.errors import InputError, safe_repr
 from chatkit.inbox import Inbox, frames
 from chatkit.inbox.events import Event, parse_contact
 from chatkit.util.display import cut, escaped, many, visible
-from chatkit.widgets.controls import join_module, join_styles
+from chatkit.widgets.controls import join_files, join_styles
+from chatkit.widgets.fields import FormButton, FormGroup, FormModel, Html
 from chatkit.widgets.following import Follower
 
 _MAX_TEXT = 10_000  #: characters of a message
-_FOLD_AFTER = 600  #: characters of a message that are seen before somebody asks for the rest
-_MAX_LINES = 12  #: lines of it
 _MAX_QUOTE = 80
 _PAGE_SIZE = 100  #: messages that are shown more when asked for
-_LOG_ATTRIBUTES = 'tabindex="0" role="group" aria-label="Messages, oldest first"'
+_LOG = 'tabindex="0" role="group" aria-label="Messages, oldest first"'
 #: What stands beside a message of ours; the words are there for who does not know the sign.
 _TICKS = {"sent": "✓", "delivered": "✓✓", "read": "✓✓", "played": "▶", "failed": "⚠"}
 
 
-class Conversation(Follower):
+class Conversation(Follower, FormModel):
     """The messages with one contact as bubbles, each of ours with its status.
 
     Shown, it follows the inbox: what is said next is there by itself, until `stop()`, the
-    end of the inbox, or until its output is cleared. Long messages are folded.
+    end of the inbox, or until its output is cleared.
 
     Args:
         inbox: Where the deliveries lie.
@@ -47,11 +43,7 @@ class Conversation(Follower):
     Conversation with +447700900000: 0 messages, 0 of them ours.
     """
 
-    _esm = join_module(["keys.js", "elements.js", "inbox/conversation.js"])
-    _css = join_styles("inbox/conversation.css")
-
-    #: What was there when it was made.
-    first: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
+    _css = FormModel._css + join_files(["inbox/conversation.css"])
 
     def __init__(
         self, inbox: Inbox, contact: str, *, last: int = 100, verified: bool | None = True
@@ -65,11 +57,13 @@ class Conversation(Follower):
         self.thread: list[ThreadMessage] = []  #: the messages that were read, oldest first
         self._events: list[Event] = []
         self._state: tuple[int, int] | None = None  #: of the inbox when it was read
-        super().__init__(inbox)
-
-    def _initial_state(self) -> dict[str, Any]:
+        self._title, self._note, self._log = Html(), Html(), Html()
+        self._log.css = "cv-log"
+        self._older = FormButton("", self.older, "plain small")
+        parts = [self._title, self.status, self._note, self._older, self._log]
+        super().__init__(inbox, FormGroup(parts, css="chatkit-conversation"))
         self._read()
-        return {"first": self._parts()}
+        self._show()
 
     def look(self) -> int:
         """Read new events of this contact, and return their number.
@@ -81,20 +75,15 @@ class Conversation(Follower):
             before = self._events
             self._read()
             if self._events != before:
-                self._send_all(None)
+                self._show()
             return max(len(self._events) - len(before), 0)
 
     def older(self) -> int:
         """Show a hundred older messages, and return the number of those shown."""
         with self._looking:
             self._last += _PAGE_SIZE
-            self._send_all(None)
+            self._show()
             return min(self._last, len(self.thread))
-
-    def _handle_message(self, message: Any) -> None:
-        match message:
-            case {"older": True}:
-                self.older()
 
     def _read(self) -> None:
         """Read the events of the contact, if anything has come or was verified since."""
@@ -112,39 +101,36 @@ class Conversation(Follower):
 
     # --- the page -------------------------------------------------------------------
 
-    def _send_all(self, view: str | None) -> None:
-        with self._looking:
-            self.send({"all": self._parts(), "view": view})
+    def _show_problem(self, problem: str) -> None:
+        self.report(problem, wrong=True)
 
     def _make_saved_page(self) -> str:
-        parts = self._parts()
-        note = f"<p>{escaped(parts['note'])}</p>" if parts["note"] else ""
-        bubbles = "".join(item for _, item in parts["items"])
-        title = f'<h3 dir="auto">{escaped(parts["title"])}</h3>'
-        log = f'<div class="cv-log" {_LOG_ATTRIBUTES}><ol>{bubbles}</ol></div>' if bubbles else ""
-        html = f'<div class="chatkit-conversation">{title}{note}{log}</div>'
-        return f"<style>{self._css}</style>{html}"
+        log = f'<div class="cv-log">{self._log.value}</div>'
+        html = f"{self._title.value}{self._note.value}{log}"
+        look = join_styles("inbox/conversation.css")
+        return f'<style>{look}</style><div class="chatkit-conversation">{html}</div>'
 
-    def _parts(self) -> dict[str, Any]:
-        """Return title and note as texts, and the bubbles as names and safe HTML."""
+    def _show(self) -> None:
+        """Show the last messages; each day begins with its date."""
         name = next((message.name for message in reversed(self.thread) if message.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
+        self._title.value = f'<h3 dir="auto">{escaped(title)}</h3>'
         older = len(self.thread) - self._last
         note = "" if self.thread else "No message of this contact has been delivered here."
         if older > 0:
             note = f"{many(older, 'older message')} not shown: last={self._last}."
+        self._note.value = f"<p>{escaped(note)}</p>" if note else ""
+        self._older.label, self._older.hidden = f"Show {min(older, _PAGE_SIZE)} older", older <= 0
         known = {message.id: message for message in self.thread}
         day: date | None = None
         items = []
-        times = Counter[str]()  # messages with one id and other words are both there
         for message in self.thread[-self._last :]:
             if message.at is not None and message.at.date() != day:
                 day = message.at.date()
-                items.append([f"day {day}", f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>'])
-            times[message.id] += 1
-            items.append([f"{message.id} {times[message.id]}", _draw_bubble(message, known)])
-        button = f"Show {min(older, _PAGE_SIZE)} older" if older > 0 else ""
-        return {"title": title, "note": note, "older": button, "items": items}
+                items.append(f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>')
+            items.append(_draw_bubble(message, known))
+        self._log.value = f"<div {_LOG}><ol>{''.join(items)}</ol></div>" if items else ""
+        self.draw()
 
 
 def _draw_bubble(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
@@ -158,7 +144,7 @@ def _draw_bubble(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str
     elif message.type != "text":
         parts.append(f"<em>[{escaped(cut(str(message.type), 40))}]</em> ")
     if message.text:
-        parts.append(f'<div class="cv-text" dir="auto">{_draw_folded(message.text)}</div>')
+        parts.append(f'<div class="cv-text" dir="auto">{_draw_lines(message.text)}</div>')
     if message.reactions:
         marks = " ".join(escaped(cut(mark, 12)) for mark in message.reactions[:20])
         parts.append(f'<div class="cv-marks" role="note" aria-label="Reactions">{marks}</div>')
@@ -169,24 +155,9 @@ def _draw_bubble(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str
     return f'<li class="{author}{failed}">{"".join(parts)}</li>'
 
 
-def _draw_folded(text: str) -> str:
-    """Return a text as HTML, with the rest of a long one folded."""
-    lines = text.split("\n", _MAX_LINES)
-    end = len(text) - len(lines[_MAX_LINES]) if len(lines) > _MAX_LINES else len(text)
-    if end > _FOLD_AFTER * 1.2:
-        end = text.rfind(" ", _FOLD_AFTER // 2, _FOLD_AFTER) + 1 or _FOLD_AFTER
-    seen, rest = text[:end], text[end:]
-    if not rest.strip():
-        return _draw_lines(text)
-    more = "…" if len(rest) > _MAX_TEXT else ""
-    return (
-        f'{_draw_lines(seen)}<details class="cv-rest"><summary>Show the rest: {len(rest):,} '
-        f"characters</summary>{_draw_lines(rest[:_MAX_TEXT])}{more}</details>"
-    )
-
-
 def _draw_lines(text: str) -> str:
-    return "<br>".join(map(escaped, text.split("\n")))
+    more = "…" if len(text) > _MAX_TEXT else ""
+    return "<br>".join(map(escaped, text[:_MAX_TEXT].split("\n"))) + more
 
 
 def _draw_status(message: ThreadMessage) -> str:

@@ -1,42 +1,37 @@
-"""Fields: the controls of forms, and the fields of a body.
+"""Fields: the controls of forms.
 
 A control has a label, a value as it was typed, help, and what is wrong with it. It reads the value
 that is meant, and shows one; groups hold other controls. The tree of them is sent to the page as
 JSON, by one `FormModel` for all: a widget for each would be hundreds of models, which the kernel
-announces one by one. A `Fieldset` has a control for each field of a body, and makes of what was
-typed what would be sent.
+announces one by one.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from functools import partial
-from html import escape
+from functools import cached_property
 from itertools import count
-from threading import RLock
-from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from threading import Lock, RLock
+from types import NoneType
+from typing import Any
 
+import ipywidgets as w
 import traitlets
-from pydantic.fields import FieldInfo
 
-from chatkit.api.record import Body
 from chatkit.api.secret import Secret
-from chatkit.errors import InputError, Problem
-from chatkit.localization.content import find_slots, read_text
-from chatkit.resource import Resource, get_endpoints
-from chatkit.util.display import cut, visible
-from chatkit.util.display import values as shortly
+from chatkit.errors import CallError, ChatkitError
+from chatkit.report import STYLE
+from chatkit.util.display import visible
 from chatkit.util.json import JsonFault, read_json
 from chatkit.widgets.controls import (
-    ActsOnce,
+    Exported,
     Model,
     draw_message,
-    draw_saved_table,
     join_styles,
     pack_module,
 )
@@ -47,12 +42,18 @@ _control_ids = count(1)
 class FormModel(Model):
     """The model of a form: sends its controls to the page, and receives what is entered.
 
+    It can stand in a group of another form too, which is its `host` then and draws it.
+
     Args:
         root: The group of all of them.
     """
 
-    _esm = pack_module(["keys.js", "elements.js", "codeview.js", "fields.js"])
-    _css = join_styles("fields.css", "form.css", "code.css")
+    _esm = pack_module(["keys.js", "side.js", "elements.js", "codeview.js", "fields.js"])
+    _css = STYLE + join_styles(
+        "fields.css", "form.css", "code.css", "planview.css", "login.css", "content/content.css"
+    )
+
+    host: FormModel | None = None
 
     #: The control that the page puts the cursor into, once.
     focused = traitlets.Int(0).tag(sync=True)
@@ -68,22 +69,67 @@ class FormModel(Model):
         """The group of all controls, alone."""
         return (self.root,)
 
+    @cached_property
+    def status(self) -> Status:
+        """The place of the message about the last action."""
+        return Status()
+
+    @property
+    def message(self) -> str:
+        """The message about the last action."""
+        return self.status.text
+
+    def report(self, text: str, *, wrong: bool = False) -> None:
+        """Show a message about the last action; `wrong` if somebody should do something."""
+        self.status.write(text, wrong=wrong)
+        self.draw()
+
+    def attempt(self, act: Callable[..., object], *arguments: Any) -> None:
+        """Call an action, and show its error as the message."""
+        try:
+            act(*arguments)
+        except ChatkitError as error:
+            text = str(error)
+            if isinstance(error, CallError):
+                text = f"{error.reason}\n{error.advice}".strip()
+            self.report(text, wrong=True)
+
+    def drawn(self) -> dict[str, Any]:
+        """Return its controls as data for the page."""
+        return self.root.drawn()
+
+    def enter_at(self, number: int, value: Any) -> bool:
+        """Enter a value in the control of a number; return if it changed."""
+        return self.root.enter_at(number, value)
+
     def draw(self) -> None:
         """Send changed controls to the page."""
         with self._drawing:
-            self.tree = self.root.drawn()
+            self.tree = self.drawn()
+        if self.host is not None:
+            self.host.draw()
 
     def focus_on(self, control: Control) -> None:
         """Put the cursor into a control, or into the first one in it."""
+        if self.host is not None:
+            return self.host.focus_on(control)
         self.draw()
         self.focused = 0
         self.focused = control.id
+
+    def show_in(self, group: FormGroup, *views: Control | FormModel) -> None:
+        """Show other forms or controls in a group of this one."""
+        for view in views:
+            if isinstance(view, FormModel):
+                view.host = self
+        group.children = views
+        self.draw()
 
     def _receive(self, message: Any) -> None:
         match message:
             case {"id": int(number), "entered": entered}:
                 try:
-                    self.root.enter_at(number, entered)
+                    self.enter_at(number, entered)
                 finally:
                     self.draw()
 
@@ -104,7 +150,7 @@ class Control:
         *("id", "kind", "label", "value", "written", "css", "help", "problems", "notes"),
         *("required", "hidden", "disabled"),
     )
-    children: Sequence[Control] = ()
+    children: Sequence[Any] = ()  #: controls, and forms that are drawn in this one
 
     def __init__(self, label: str = "", value: Any = None, css: str = "") -> None:
         self.id = next(_control_ids)
@@ -209,12 +255,17 @@ class CodeText(Control):
     kind, accepts = "code", NoneType
 
 
-class FormButton(ActsOnce, Control):
-    """A button that acts once, even when its click arrives twice, as an `ActionButton` does.
+class FormButton(Control):
+    """A button that acts once, even when its click arrives twice.
+
+    Each click carries the token that was in the page when it was made. The first one uses the
+    token up before anything else happens; when the action has ended there is a new one. So a
+    click that was waiting behind the first does nothing, and the button keeps the focus.
 
     Args:
         label: What it does, in words.
         act: What a click calls.
+        css: How it looks: `primary` does what the widget is for, `danger` cannot be taken back.
         submit: Whether it is what the form is for: Enter in a line of text presses it, and what
             was typed as a secret is sent before the click.
     """
@@ -222,13 +273,28 @@ class FormButton(ActsOnce, Control):
     kind = "button"
     drawing = (*Control.drawing, "token", "submit")
 
-    def __init__(self, label: str, act: Callable[[], object], *, submit: bool = False) -> None:
-        super().__init__(label, css="primary" if submit else "plain")
-        self.token, self.submit = self._bind(act), submit
+    def __init__(
+        self, label: str, act: Callable[[], object], css: str = "plain", *, submit: bool = False
+    ) -> None:
+        super().__init__(label, css="primary" if submit else css)
+        self._act, self._clicking = act, Lock()
+        self.token, self.submit = secrets.token_hex(4), submit
 
     def enter(self, value: Any) -> bool:
         """Act if the token of a click is the one that the button has now."""
-        return self._act_once(value)
+        with self._clicking:
+            if self.disabled or not self.token or value != self.token:
+                return False
+            self.token = ""
+        try:
+            self._act()
+        finally:
+            self.token = secrets.token_hex(4)
+        return True
+
+    def click(self) -> None:
+        """Do what a click does; errors of the action are raised."""
+        self.enter(self.token)
 
 
 class RepeatButton(FormButton):
@@ -236,7 +302,7 @@ class RepeatButton(FormButton):
 
     def enter(self, value: Any) -> bool:
         """Act for every click."""
-        return self._act_once(self.token)
+        return super().enter(self.token)
 
 
 class FormGroup(Control):
@@ -253,7 +319,7 @@ class FormGroup(Control):
     drawing = (*Control.drawing, "row")
 
     def __init__(
-        self, children: Sequence[Control] = (), label: str = "", css: str = "", *, row: bool = False
+        self, children: Sequence[Any] = (), label: str = "", css: str = "", *, row: bool = False
     ) -> None:
         super().__init__(label, css=css)
         self.row, self.children = row, children
@@ -267,6 +333,47 @@ class Fold(FormGroup):
     """Controls that are folded away until somebody unfolds them, or one of them is wrong."""
 
     kind = "fold"
+
+
+class PanelPage(FormModel):
+    """A form with a message, and with what stands below it.
+
+    Args:
+        controls: What stands above the message.
+    """
+
+    def __init__(self, controls: Sequence[Control] = ()) -> None:
+        self.below = FormGroup()
+        super().__init__(FormGroup([*controls, self.status, self.below], css="chatkit-page"))
+
+
+class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """Models one below the other; one of them is a form with the message and what stands below.
+
+    Args:
+        children: The models.
+        css: Classes that it has in the page.
+    """
+
+    children: Any  # declared by ipywidgets
+
+    def __init__(self, children: Sequence[w.Widget], css: str) -> None:
+        super().__init__(children)
+        for name in css.split():
+            self.add_class(name)
+
+    @cached_property
+    def _page(self) -> PanelPage:
+        return PanelPage()
+
+    @cached_property
+    def _bar(self) -> PanelPage:
+        return self._page
+
+    @property
+    def message(self) -> str:
+        """The message about the last action."""
+        return self._bar.message
 
 
 # --- inputs ---------------------------------------------------------------------------------
@@ -480,9 +587,12 @@ class Choice(Control):
         reference: str = "",
     ) -> None:
         super().__init__(label, 0)
-        first = {unset: nothing} if unset else {}
-        self.options, self._values = [*first, *values], [*first.values(), *values.values()]
         self._others, self.reference = others, reference
+        self.offer({unset: nothing, **values} if unset else values)
+
+    def offer(self, values: Mapping[str, Any]) -> None:
+        """Offer these values, by the words for them."""
+        self.options, self._values = [*values], [*values.values()]
 
     @property
     def refers(self) -> bool:
@@ -657,429 +767,3 @@ class Rows(FormGroup, ABC):
         row.before, other.before = other.before, row.before
         for one in (row, other):
             one.children = [*one.inputs.values(), one.children[-1]]
-
-
-class Samples(FormGroup):
-    """The inputs of samples: a line for each placeholder of the text."""
-
-    def __init__(self, label: str) -> None:
-        super().__init__((), label, "chatkit-rows cf-samples")
-        self._lines: dict[str, Text] = {}
-        self._values: dict[str, str] = {}
-
-    def read(self) -> dict[str, str]:
-        """Return the texts by placeholder, without the empty ones."""
-        return {name: line.value for name, line in self._lines.items() if line.value}
-
-    def show(self, value: Any) -> None:
-        """Show texts by placeholder."""
-        self._values = {
-            require_type(name, str, "text"): require_type(text, str, "text")
-            for name, text in require_type(value or {}, dict, "a dict").items()
-        }
-        self._lines = {}
-        self.show_lines(())
-
-    def show_lines(self, names: Iterable[str]) -> None:
-        """Show a line for each of these placeholders, and for those that are filled in."""
-        before, needed = self._lines, {*names, *self.read(), *self._values}
-        self._lines = {}
-        for name in sorted(needed, key=lambda name: (not name.isdecimal(), len(name), name)):
-            line = before.get(name) or Text("{{" + cut(name, 20) + "}}")
-            if name not in before:
-                line.show(self._values.get(name, ""))
-            self._lines[name] = line
-        self.children = [*self._lines.values()]
-
-
-#: The fields of a header or a button that its type uses.
-_FIELDS_OF_TYPE = {
-    "text": ("text",),
-    "image": ("link",),
-    "video": ("link",),
-    "document": ("link", "file_name"),
-    "custom": ("label",),
-    "visit_website": ("label", "value", "url_type"),
-    "call_phone": ("label", "value", "country_code"),
-    "copy_offer_code": ("label", "value"),
-    "view_catalog": ("label",),
-}
-#: What holds a sample, and the field whose placeholder it is for.
-_SAMPLES = {"text_variable": "text", "dynamic_url": "value"}
-
-
-class Bodies(Rows):
-    """A list of small bodies, like buttons, each with a few fields.
-
-    Of one that has a type only the fields that this uses are shown, and those that hold something
-    all the same.
-
-    Args:
-        label: What they are.
-        body: What each of them is.
-        none: Whether it is None without rows.
-        most: So many can be added.
-    """
-
-    def __init__(
-        self, label: str, body: type[Body], *, none: bool = False, most: int = 100
-    ) -> None:
-        self._body, self._none = body, none
-        super().__init__(label, body.__name__.lower(), most, ordered=True)
-
-    def inputs(self) -> dict[str, Control]:
-        """Make a row: one input for each field of the body."""
-        made = {
-            name: make_input(name, field, nested=True)
-            for name, field in self._body.model_fields.items()
-        }
-        if "type" in made:
-            made["type"].css = "chatkit-type"
-        return made
-
-    def first(self) -> Mapping[str, Any]:
-        """Return the value of a new row: the first type."""
-        field = self._body.model_fields.get("type")
-        return {} if field is None else {"type": get_args(field.annotation)[0]}
-
-    def read(self) -> list[dict[str, Any]] | None:
-        """Return each row as a dict of the fields that are filled in, or were there before."""
-        items: list[dict[str, Any]] = []
-        for row in self.rows:
-            values = {name: each.read() for name, each in row.inputs.items()}
-            items.append({n: v for n, v in values.items() if v is not None or n in row.before})
-        return items or (None if self._none else [])
-
-    def show(self, value: Any) -> None:
-        """Show a list of dicts; keys that the body does not declare are left out."""
-        items = require_type(value or [], list, "a list")
-        self.fill([require_type(item, Mapping, "a dict") for item in items])
-
-    def arrange(self) -> None:
-        """Update the rows: each shows the fields of its type, and those filled in."""
-        super().arrange()
-        for row in self.rows:
-            if "type" in row.inputs:
-                values = {name: each.read() for name, each in row.inputs.items()}
-                used = {"type", *_FIELDS_OF_TYPE.get(str(values["type"]), ())}
-                used |= {
-                    n
-                    for n, of in _SAMPLES.items()
-                    if of in used and find_slots(read_text(values, of))
-                }
-                for name, each in row.inputs.items():
-                    each.hidden = name not in used and values[name] in (None, "")
-
-
-#: Texts that have several lines.
-_MULTILINE = frozenset({"text", "flow_json_raw"})
-
-
-def make_input(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
-    """Make the input for a field of a body, with its default value."""
-    union = get_origin(field.annotation) in (Union, UnionType)
-    members = get_args(field.annotation) if union else (field.annotation,)
-    none = NoneType in members
-    kinds = [one for one in members if one is not NoneType]
-    kind = kinds[0] if len(kinds) == 1 else str if str in kinds else Any
-    origin, inner = get_origin(kind), (*get_args(kind), None)
-    made: Control
-    if kind is bool:
-        made = Checkbox(name)
-    elif kind is int:
-        made = NumberText(name, nothing=None)
-    elif kind is str or (kind is Any and nested):
-        rows = 5 if name in _MULTILINE and not nested else 0
-        text_input = LooseText if len(kinds) > 1 or kind is Any else Text
-        made = text_input(name, rows=rows, nothing=None if field.default is None else "")
-    elif origin is Literal:
-        unset = "(none)" if none else "choose one"
-        made = Choice(name, {text: text for text in get_args(kind)}, unset=unset)
-    elif origin is list and inner[0] is str:
-        made = Lines(name)
-    elif origin is list and isinstance(inner[0], type) and issubclass(inner[0], Body):
-        made = Bodies(name, inner[0], none=none)
-    elif origin is dict and inner[1] is str:
-        made = Samples(name)
-    else:
-        made = Json(name, 1 if none or kind is Any else 10)
-    if not field.is_required():
-        made.show(field.get_default(call_default_factory=True))
-    return made
-
-
-# --- the fields of a body -------------------------------------------------------------------
-
-
-#: Where there are more fields, those that are off or empty unless somebody fills them are folded.
-_FOLD_FROM = 8
-#: Who types sends a letter or two at a time: so many at once were pasted.
-_MIN_PASTED = 4
-
-
-class Fieldset:
-    """The fields of a resource's body.
-
-    Args:
-        resource: Whose records these are.
-        known: What a record holds, to be edited; None for a new one.
-        changed: What is called whenever a field was changed; the field is checked before.
-        inputs: The inputs of some fields, in place of what suits their kind.
-        unfolded: The fields that are not folded; without it those that hold something, and all
-            where there are few.
-    """
-
-    def __init__(
-        self,
-        resource: Resource[Any],
-        known: Mapping[str, Any] | None,
-        changed: Callable[[], object] = lambda: None,
-        *,
-        inputs: Mapping[str, Control] = MappingProxyType({}),
-        unfolded: Collection[str] = (),
-    ) -> None:
-        endpoints = self._endpoints = get_endpoints(resource)
-        self._editing, self._changed = False, changed
-        declared = endpoints.body.model_fields
-        ticks = {name: Ticks(name, means) for name, means in endpoints.choices().items()}
-        own = {**ticks, **inputs}
-        self.fields = {
-            name: own.get(name) or make_input(name, field) for name, field in declared.items()
-        }
-        for name, each in self.fields.items():
-            each.entered = partial(self._on_entry, name)
-        unfolded = unfolded or [
-            name
-            for name, field in declared.items()
-            if len(declared) <= _FOLD_FROM
-            or field.default not in (None, False)
-            or name in endpoints.required()
-            or (known or {}).get(name)
-        ]
-        folded = [each for name, each in self.fields.items() if name not in unfolded]
-        self.more = Fold(folded, f"{len(folded)} more fields")
-        self.more.hidden = not folded
-        self.controls = [each for name, each in self.fields.items() if name in unfolded]
-        self.controls.append(self.more)
-        self.fixed: set[str] = set()  #: the fields that cannot be changed any more
-        self._defaults: Mapping[str, Any] = {}  #: what required fields begin with
-        self._first: dict[str, Any] = {}  #: what each field held at first
-        self._before: dict[str, str] = {}  #: the texts as they were last seen
-        self.fill(known)
-
-    def fill(self, known: Mapping[str, Any] | None) -> None:
-        """Show the fields of a record, which then count as unedited.
-
-        Args:
-            known: The record, to be edited; None for a new one.
-        """
-        endpoints, self._editing = self._endpoints, known is not None
-        chosen = {endpoints.key} if endpoints.chosen else set()
-        self.fixed = {*endpoints.body.create_only, *chosen} if self._editing else set()
-        self._defaults = {} if self._editing else endpoints.defaults
-        for name, each in self.fields.items():
-            declared = endpoints.body.model_fields[name]
-            first = self._defaults.get(name)
-            if not declared.is_required():
-                first = declared.get_default(call_default_factory=True)
-            value = (known or {}).get(name)
-            each.show(first if value is None else value)
-            each.lock(locked=name in self.fixed)
-            each.required = not self._editing and name in endpoints.required()
-            hidden = known is not None and name not in known
-            help_texts = [
-                declared.description or "",
-                "Fixed once it exists." if name in self.fixed else "",
-                "The service does not show what it holds now." if hidden else "",
-            ]
-            each.help = " ".join(filter(None, help_texts))
-            each.mark([])
-            self._first[name] = _read_comparable(each)
-            self._before[name] = _get_typed_text(each)
-        self.show_samples()
-
-    def show_samples(self) -> None:
-        """Show a line for the sample of each placeholder of the text."""
-        for each in self.fields.values():
-            if isinstance(each, Samples):
-                each.show_lines(slot.name for slot in find_slots(self.fields["text"].value))
-
-    def lock(self, *, locked: bool) -> None:
-        """Lock or unlock the input."""
-        for name, each in self.fields.items():
-            each.lock(locked=locked or name in self.fixed)
-
-    def _on_entry(self, name: str) -> None:
-        """Check a field that has changed, and distribute what was pasted into it."""
-        text = _get_typed_text(self.fields[name])
-        pasted = len(text) - len(self._before[name]) >= _MIN_PASTED
-        self._before[name] = text
-        if not (pasted and self.redirect(name)):
-            self._check_field(name)
-        self.show_samples()
-        self._changed()
-
-    def redirect(self, name: str) -> bool:
-        """Distribute text that was typed into one field, but belongs into several, if it does."""
-        fixed = name in self.fixed
-        parts = (
-            {} if fixed else self._endpoints.redirect_text(name, _get_typed_text(self.fields[name]))
-        )
-        if not parts or self.fixed.intersection(parts):
-            return False
-        for other, value in parts.items():
-            self.fields[other].show(value)
-            self._before[other] = _get_typed_text(self.fields[other])
-            self._check_field(other)
-        return True
-
-    @property
-    def edited(self) -> list[str]:
-        """The names of the fields that were edited."""
-        return [
-            name
-            for name, each in self.fields.items()
-            if name not in self.fixed and _read_comparable(each) != self._first[name]
-        ]
-
-    @property
-    def wrong(self) -> dict[str, str]:
-        """The problems, by field."""
-        problems = {name: each.problem for name, each in self.fields.items()}
-        return {name: problem for name, problem in problems.items() if problem}
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """The fields that would be sent.
-
-        Raises:
-            InputError: What is typed in a field is no value, like JSON that is none.
-        """
-        values, problems = self.read()
-        if problems:
-            raise InputError("Some fields cannot be read:", problems)
-        return values
-
-    def set(self, name: str, value: Any, *, fixed: str = "") -> None:
-        """Fill in a field as if it had been typed.
-
-        Args:
-            name: The field.
-            value: What it is to hold.
-            fixed: The key field, which no caller may fill in.
-
-        Raises:
-            InputError: There is no such field, it is set at creation only, or refuses the value.
-        """
-        names = [one for one in self.fields if one != fixed]
-        if name not in names:
-            problem = Problem(name, "", f"is not one of {', '.join(names)}")
-            raise InputError("There is no such field:", [problem])
-        reason = "can only be set when it is created" if name in self.fixed else ""
-        try:
-            if not reason:
-                self.fields[name].show(value)
-        except TypeError as error:
-            reason = str(error)
-        if reason:
-            raise InputError("This field cannot be set:", [Problem(name, repr(value), reason)])
-        self._on_entry(name)
-
-    def read(self) -> tuple[dict[str, Any], list[Problem]]:
-        """Return the values that would be sent, and problems of those that cannot be read."""
-        values, problems, edited = {}, [], self.edited
-        for name, each in self.fields.items():
-            declared = self._endpoints.body.model_fields[name]
-            has_first = not declared.is_required() or name in self._defaults
-            if name in edited or (each.required and has_first):
-                try:
-                    values[name] = each.read()
-                except ValueError as error:
-                    problems.append(Problem(name, "", str(error)))
-        for name in self._defaults:
-            if name in values and values[name] in ("", None, []):
-                del values[name]  # what it began with was taken out, and it must hold something
-        return values, problems
-
-    def checked(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Validate the fields; return their values, and the body of a call.
-
-        Raises:
-            InputError: Something is wrong with it, all of which is told at once.
-        """
-        values, problems = self.read()
-        endpoints, what = self._endpoints, f"This {self._endpoints.noun}"
-        unread = {problem.field for problem in problems}
-        body: dict[str, Any] = {}
-        try:
-            if not self._editing:
-                required = set(endpoints.required()) - unread
-                body = endpoints.body.validate_create(values, what, required)
-            elif values or not unread:
-                body = endpoints.body.validate_update(values, what)
-        except InputError as error:
-            problems += error.problems
-        if problems:
-            raise InputError(f"{what} cannot be sent:", problems)
-        return values, body
-
-    def mark(self, problems: Sequence[Problem]) -> list[str]:
-        """Show problems at their fields, and return those that have no field."""
-        reasons: dict[str, list[str]] = {name: [] for name in self.fields}
-        elsewhere = []
-        for problem in problems:
-            name = problem.field.split(".")[0]
-            if name in reasons:
-                reasons[name].append(_format_problem(problem))
-            else:
-                elsewhere.append(f"{problem.field}: {problem.reason}")
-        for name, each in self.fields.items():
-            each.mark([("error", "; ".join(reasons[name]))])
-        return elsewhere
-
-    @property
-    def first(self) -> Control:
-        """The first control that is wrong, or else the first one."""
-        wrong = (self.fields[name] for name in self.wrong)
-        return next(wrong, self.controls[0])
-
-    def html(self) -> str:
-        """Return the fields as an HTML table for a saved page."""
-        rows = []
-        for name, each in self.fields.items():
-            kind, value = _read_comparable(each)
-            text = shortly(value) if kind == "value" else visible(value)
-            rows.append([f"<strong>{name}</strong>", escape(text), escape(each.help)])
-        return draw_saved_table(["field", "value", ""], rows)
-
-    def _check_field(self, name: str) -> None:
-        """Validate an edited field, and show its problem."""
-        problem = ""
-        try:
-            if name in self.edited:
-                self._endpoints.body.validate_create({name: self.fields[name].read()}, "", ())
-        except InputError as error:
-            problem = "; ".join(map(_format_problem, error.problems))
-        except ValueError as error:
-            problem = str(error)
-        self.fields[name].mark([("error", problem)])
-
-
-def _read_comparable(control: Control) -> tuple[str, Any]:
-    """Return "value" and the value of a control, or "problem" and why it has none."""
-    try:
-        return "value", control.read()
-    except ValueError as error:
-        return "problem", str(error)
-
-
-def _get_typed_text(control: Control) -> str:
-    """Return the text of a control; "" for controls without text."""
-    return control.value if isinstance(control.value, str) else ""
-
-
-def _format_problem(problem: Problem) -> str:
-    """Return a problem with its place within the field; items are counted from 1."""
-    name, *steps = problem.field.split(".")
-    place = [f"{name.removesuffix('s')} {int(p) + 1}" if p.isdigit() else p for p in steps]
-    return f"{', '.join(place)}: {problem.reason}" if place else problem.reason

@@ -2,53 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
-
-import traitlets
+from functools import partial
+from html import escape
+from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from chatkit.account import layout
 from chatkit.account.folder import Folder, read_state
 from chatkit.account.reading import CONTACT
-from chatkit.errors import ChatkitError, InputError, safe_repr
-from chatkit.report import LABEL, html_heading, marked
-from chatkit.util.display import cut, many, visible
-from chatkit.widgets.controls import (
-    Exported,
-    Model,
-    draw_saved_table,
-    join_module,
-    join_styles,
+from chatkit.errors import safe_repr
+from chatkit.report import LABEL, marked
+from chatkit.util.display import cut, escaped, many, visible
+from chatkit.widgets.controls import Exported
+from chatkit.widgets.fields import FormButton, FormGroup, FormModel, Html
+from chatkit.widgets.table import (
+    Item,
+    PagedRows,
+    draw_changed_words,
+    draw_saved_rows,
+    draw_saved_view,
+    fold_lines,
 )
-from chatkit.widgets.table import draw_changed_words
 
 if TYPE_CHECKING:
     from chatkit.account.comparison import Comparable
     from chatkit.account.reading import AccountState
 
-#: What a file can be, with the words that are said of it.
-STATES = ("the same", "different", "only left", "only right")
-_SAME, _DIFFERENT, _LEFT, _RIGHT = range(4)
-_CONTEXT_LINES = 3  #: lines that are shown before and after what differs
-_MOST_LINES = 5000  #: of a file that is compared line by line
+#: What a file can be, with the words that are said of it: those that differ come first.
+STATES = ("different", "only left", "only right", "the same")
+_CONTEXT_LINES = 2  #: lines that are shown before and after what differs
+_SAVED_LINES = 20  #: lines of a file in a saved page
+_MOST_LINES = 2000  #: of a file that is compared line by line
 
 
-class FolderView(Exported, Model):
+class FolderView(Exported, FormModel):
     """The files of a folder, with what differs from an account beside them; nothing is written.
 
     Both sides are written as files, in one way: a file that you have only formatted otherwise
-    does not differ. Choose a file by a click or with the arrow keys.
+    does not differ. Files that differ come first, each with the lines that do.
 
-    In a program: `choose(path)` shows a file, `read_again()` reads both sides anew, `files()` says
-    which files differ.
+    In a program: `read_again()` reads both sides anew, `files()` says which files differ.
 
     Args:
         left: A folder, or whatever `chatkit.compare` takes.
         right: The account to hold it against, or another folder; without it nothing differs.
         contacts: Show contacts.csv too; without it if a folder has that.
-        height: How high the list and the file may become, in pixels.
 
     Raises:
         InputError: A side is none of these, or its files cannot be read.
@@ -58,92 +57,56 @@ class FolderView(Exported, Model):
     <folder view: account 1001 of the sandbox: 8 files.>
     """
 
-    _esm = join_module(["keys.js", "elements.js", "folderview.js"])
-    _css = join_styles("folderview.css")
-
-    heading = traitlets.Unicode().tag(sync=True)
-    states: traitlets.List[str] = traitlets.List(list(STATES)).tag(sync=True)
-    #: The path of each file, and the number of its state.
-    listed: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    chosen = traitlets.Int(-1).tag(sync=True)
-    difference = traitlets.Unicode().tag(sync=True)
-    height = traitlets.Int(480).tag(sync=True)
-
     def __init__(
-        self,
-        left: Comparable,
-        right: Comparable | None = None,
-        *,
-        contacts: bool | None = None,
-        height: int = 480,
+        self, left: Comparable, right: Comparable | None = None, *, contacts: bool | None = None
     ) -> None:
         self._sources, self._contacts = (left, right), contacts
-        super().__init__(height=height)
+        self._heading, self._rows = Html(), PagedRows({}, [], label="Files")
+        again = FormButton("Read again", lambda: self.attempt(self.read_again))
+        bar = FormGroup([self._heading, again], css="chatkit-bar chatkit-sticky", row=True)
+        super().__init__(FormGroup([bar, self.status, self._rows], css="chatkit-planview"))
         self.read_again()
 
     def read_again(self) -> None:
-        """Read both sides again, and keep the file that is shown, if it is still there.
+        """Read both sides again.
 
         Raises:
             InputError: The files cannot be read: `problems` has all that is wrong.
             CallError: The account cannot be read.
         """
-        before: str = self._paths[self.chosen] if self.chosen >= 0 else ""
         self._names, self._files = _read_both(*self._sources, contacts=self._contacts)
-        self._paths: list[str] = sorted(self._files, key=lambda path: (path.count("/") > 0, path))
-        with self.hold_sync():
-            self.heading = self._summarize()
-            states = [_compare_file(*self._files[path]) for path in self._paths]
-            self.listed = [[cut(path, 200), n] for path, n in zip(self._paths, states, strict=True)]
-            differing = [n for n, state in enumerate(states) if state != _SAME]
-            same = [self._paths.index(before)] if before in self._files else []
-            self._show_file([*same, *differing, *range(len(self._paths)), -1][0])
-
-    def choose(self, path: str) -> None:
-        """Show a file.
-
-        Raises:
-            InputError: There is no such file.
-        """
-        if path not in self._files:
-            raise InputError(f"There is no file {path!r:.80}: files() lists them.")
-        self._show_file(self._paths.index(path))
+        self._heading.value = f"<strong>{escape(self._summarize())}</strong>"
+        self._rows.fill(self._columns, self._items(), stay=True)
+        self.report("")
 
     def files(self) -> dict[str, str]:
         """Return the files by path, and of each whether it is the same on both sides."""
-        return {path: STATES[_compare_file(*self._files[path])] for path in self._paths}
+        paths = sorted(self._files, key=lambda path: (path.count("/") > 0, path))
+        return {path: _compare_file(*self._files[path]) for path in paths}
 
-    def _show_file(self, n: int) -> None:
-        with self.hold_sync():
-            self.chosen, self.difference = n, ""
-            if n >= 0:
-                path = self._paths[n]
-                texts = self._files[path]
-                state = "" if self._sources[1] is None else STATES[_compare_file(*texts)]
-                title = f"{marked(visible(path))} <span>{state}</span>"
-                title = f'<div class="fv-title" dir="auto">{title}</div>'
-                self.difference = f"{title}{self._draw_table(path)}"
+    @property
+    def _columns(self) -> dict[str, int]:
+        """The columns with their widths; a folder alone has one column of texts."""
+        left, right = (visible(cut(name, LABEL)) for name in self._names)
+        if self._sources[1] is None:
+            return {"file": 25, left: 75}
+        return {"file": 18, "state": 10, f"left, new: {left}": 36, f"right, old: {right}": 36}
 
-    def _draw_table(self, path: str) -> str:
-        columns = list(zip(self._names, self._files[path], strict=True))
-        return _draw_diff_table(columns[:1] if self._sources[1] is None else columns)
-
-    def _receive(self, message: Any) -> None:
-        match message:
-            case {"open": int(n)} if 0 <= n < len(self._paths):
-                self._show_file(n)
-            case {"again": True}:
-                try:
-                    self.read_again()
-                except ChatkitError as error:
-                    self.heading = f"It cannot be read again: {error}"
+    def _items(self, *, fold: bool = True) -> list[Item]:
+        alone = self._sources[1] is None
+        items = []
+        for path, state in sorted(self.files().items(), key=lambda file: STATES.index(file[1])):
+            label, texts = "" if alone else state, self._files[path]
+            drawn = partial(_draw_file, path, label, texts, fold=fold)
+            items.append(Item(() if alone else (state,), path, drawn))
+        return items
 
     def _summarize(self) -> str:
         count = many(len(self._files), "file")
         left, right = (visible(name) for name in self._names)
         if self._sources[1] is None:
             return f"{left}: {count}."
-        differ = sum(_compare_file(*texts) != _SAME for texts in self._files.values())
+        differ = sum(state != "the same" for state in self.files().values())
         of = f"{differ:,} of {count} {'differs' if differ == 1 else 'differ'}"
         return f"{left} beside {right}: {of if differ else f'{count}, all the same'}."
 
@@ -152,17 +115,9 @@ class FolderView(Exported, Model):
         return f"<folder view: {self._summarize()}>"
 
     def _make_saved_page(self) -> str:
-        alone = self._sources[1] is None
-        rows = [
-            [marked(visible(path)), "" if alone else state]
-            for path, state in self.files().items()
-            if alone or state != STATES[_SAME]
-        ]
-        table = draw_saved_table(["file", ""], rows) if rows else ""
-        look = f"<style>{self._css}</style>"
-        return (
-            f'<div class="fv-page">{look}{html_heading(self.heading)}{table}{self.difference}</div>'
-        )
+        items = [item for item in self._items(fold=False) if "the same" not in item.kinds]
+        rows = draw_saved_rows(self._columns, items, "view.files()") if items else ""
+        return draw_saved_view(self._summarize(), rows)
 
 
 # --- both sides as files --------------------------------------------------------------------
@@ -207,83 +162,46 @@ def _write_files(
     return {path: text.decode() for path, text in texts.items()}
 
 
-def _compare_file(left: str | None, right: str | None) -> int:
+def _compare_file(left: str | None, right: str | None) -> str:
     if left is None or right is None:
-        return _LEFT if right is None else _RIGHT
-    return _SAME if left == right else _DIFFERENT
+        return "only left" if right is None else "only right"
+    return "the same" if left == right else "different"
 
 
 # --- two texts beside each other ------------------------------------------------------------
 
 
-#: The number and the HTML of a line on both sides, None for no line; whether they differ.
-_LinePair = tuple[tuple[int, str] | None, tuple[int, str] | None, bool]
+def _draw_file(path: str, state: str, texts: _Texts, *, fold: bool) -> tuple[str, list[str]]:
+    """Draw a file: its path and state, and the lines that differ; of a file alone all lines."""
+    lines = [_draw_cells(left) for left in (texts[0] or "").splitlines()[:_MOST_LINES]]
+    if state:
+        lines = [] if state == "the same" else _draw_differences(*texts)
+    lines = lines or ["<td></td><td></td>"]
+    lines, button = fold_lines(lines, path) if fold else (lines[:_SAVED_LINES], "")
+    head = f'<th scope="rowgroup" dir="auto">{marked(visible(path))}{button}</th>'
+    head += f'<td class="dot">{escaped(state)}</td>' if state else ""
+    rest = ["<td></td>" * (2 if state else 1) + line for line in lines[1:]]
+    return "fine" if state == "the same" else "open", [f"{head}{lines[0]}", *rest]
 
 
-def _draw_diff_table(columns: Sequence[tuple[str, str | None]]) -> str:
-    """Draw texts in columns: differences are marked, long equal parts are folded.
-
-    Args:
-        columns: The heading and the text of each side, None for no file; one if only one is
-            shown.
-    """
-    texts = [[] if text is None else text.splitlines() for _, text in columns]
-    if max(map(len, texts)) > _MOST_LINES:
-        counts = " and ".join(f"{len(lines):,}" for lines in texts)
-        return f"<p>{counts} lines are too many to be shown here.</p>"
-    heads = ""
-    prefixes = ("left, new: ", "right, old: ") if len(columns) > 1 else ("",)
-    for (name, text), prefix in zip(columns, prefixes, strict=True):
-        heading = prefix + marked(cut(name, LABEL)) + (": not there" if text is None else "")
-        heads += f'<th scope="col" colspan="2">{heading}</th>'
-    widths = '<col class="fv-n"><col>' * len(columns)
-    bodies = "".join(_draw_bodies(list(_pair_lines(texts[0], texts[-1])), len(columns)))
-    return (
-        f'<table class="fv-diff" dir="ltr"><colgroup>{widths}</colgroup>'
-        f"<thead><tr>{heads}</tr></thead>{bodies}</table>"
-    )
+def _draw_differences(left: str | None, right: str | None) -> list[str]:
+    """Draw the lines that differ with those around them; the words that differ are marked."""
+    new, old = ((text or "").splitlines() for text in (left, right))
+    if max(len(new), len(old)) > _MOST_LINES:
+        return [_draw_cells(f"{len(new):,} lines are too many to be shown.", f"{len(old):,} lines")]
+    rows: list[str] = []
+    matcher = SequenceMatcher(None, new, old, autojunk=False)
+    for group in matcher.get_grouped_opcodes(_CONTEXT_LINES):
+        rows += [_draw_cells("…", "…")] if rows else []
+        for kind, i, j, k, m in group:
+            for out, put in zip_longest(old[k:m], new[i:j], fillvalue=""):
+                if kind == "equal":
+                    rows.append(_draw_cells(put, out))
+                else:
+                    cells = reversed(draw_changed_words(out, put))
+                    rows.append("".join(f'<td class="code">{cell}</td>' for cell in cells))
+    return rows
 
 
-def _pair_lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
-    """Pair the lines of both texts, with the differing words marked."""
-    opcodes = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
-    for kind, i, j, k, m in opcodes:
-        for n in range(max(j - i, m - k)):
-            left = one[i + n] if i + n < j else None
-            right = two[k + n] if k + n < m else None
-            if left is None or right is None or kind == "equal":
-                out, put = marked(visible(right or "")), marked(visible(left or ""))
-            else:
-                out, put = draw_changed_words(right, left)
-            yield (
-                None if left is None else (i + n + 1, put),
-                None if right is None else (k + n + 1, out),
-                kind != "equal",
-            )
-
-
-def _draw_bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:
-    """Draw pairs of lines as table bodies; long equal parts are folded, if anything differs."""
-    differing = [n for n, (_, _, differs) in enumerate(lines) if differs]
-    context = {
-        line for n in differing for line in range(n - _CONTEXT_LINES, n + _CONTEXT_LINES + 1)
-    }
-    numbered = enumerate(lines)
-    for far, part in groupby(numbered, key=lambda line: bool(differing) and line[0] not in context):
-        rows = [_draw_row(line, width) for _, line in part]
-        if far and len(rows) > 1:
-            summary = f"… {many(len(rows), 'line')} the same"
-            yield f'<tbody class="fv-gap"><tr><td colspan="{2 * width}">{summary}</td></tr></tbody>'
-            yield f'<tbody class="fv-far">{"".join(rows)}</tbody>'
-        else:
-            yield f"<tbody>{''.join(rows)}</tbody>"
-
-
-def _draw_row(line: _LinePair, width: int) -> str:
-    cells = []
-    left, right, differs = line
-    for cell, name in ((left, "fv-in"), (right, "fv-out"))[:width]:
-        number, text = ("", "") if cell is None else cell
-        look = f' class="{name}"' if differs and cell is not None else ""
-        cells.append(f'<td class="fv-n">{number}</td><td{look} dir="auto">{text}</td>')
-    return f"<tr>{''.join(cells)}</tr>"
+def _draw_cells(*texts: str) -> str:
+    return "".join(f'<td class="code">{marked(visible(text))}</td>' for text in texts)

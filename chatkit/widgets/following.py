@@ -31,28 +31,21 @@ class Follower(Exported, Model):
     #: Whether it was stopped.
     stopped = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, inbox: Inbox) -> None:
+    def __init__(self, inbox: Inbox, *arguments: Any, **traits: Any) -> None:
         self._inbox = inbox
         self._looking = threading.RLock()
         self._ending = threading.Event()
         self._views: set[str] = set()
         self._problem = ""
-        super().__init__(**self._initial_state())
-
-    @abstractmethod
-    def _initial_state(self) -> dict[str, Any]:
-        """Read the inbox, and return the initial traits."""
+        super().__init__(*arguments, **traits)
 
     @abstractmethod
     def look(self) -> int:
         """Read new deliveries now, and return their number."""
 
     @abstractmethod
-    def _send_all(self, view: str | None) -> None:
-        """Send all that is shown to a page, or to every page."""
-
-    def _handle_message(self, message: Any) -> None:
-        """Handle a message of the page."""
+    def _show_problem(self, problem: str) -> None:
+        """Show why the inbox cannot be read; "" if it can."""
 
     @property
     def running(self) -> bool:
@@ -102,13 +95,12 @@ class Follower(Exported, Model):
     def _report_problem(self, problem: str) -> None:
         if problem != self._problem:
             self._problem = problem
-            self.send({"problem": visible(problem)})
+            self._show_problem(visible(problem))
 
     def _receive(self, message: Any) -> None:
         match message:
             case {"here": str(view)}:
                 self._views.add(view)
-                self._send_all(view)
                 if not self.stopped:
                     self.start()
             case {"gone": str(view)}:
@@ -116,7 +108,7 @@ class Follower(Exported, Model):
                 if not self._views:  # nobody looks: the thread ends until somebody does
                     self._stop_thread()
             case _:
-                self._handle_message(message)
+                super()._receive(message)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Start to follow the inbox when the widget is shown."""

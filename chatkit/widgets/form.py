@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from threading import RLock
 from typing import TYPE_CHECKING, Any
-
-import ipywidgets as w
 
 from chatkit.api.record import Record
 from chatkit.api.secret import Secret
@@ -33,23 +32,15 @@ from chatkit.resource import Resource, get_endpoints
 from chatkit.util.display import cut, escaped, many
 from chatkit.util.display import values as shortly
 from chatkit.webhooks import MAX_WEBHOOKS, Webhooks
-from chatkit.widgets.controls import (
-    ActionButton,
-    Exported,
-    Panel,
-    join_styles,
-    make_box,
-    write_call,
-)
-from chatkit.widgets.fields import (
-    CodeText,
-    Control,
-    Fieldset,
-    FormButton,
-    FormGroup,
-    FormModel,
-    Html,
-    Status,
+from chatkit.widgets.controls import Exported, write_call
+from chatkit.widgets.fields import CodeText, Control, FormButton, FormGroup, FormModel, Html
+from chatkit.widgets.fieldset import Fieldset
+from chatkit.widgets.table import (
+    Item,
+    PagedRows,
+    draw_row_button,
+    draw_saved_rows,
+    draw_saved_view,
 )
 
 if TYPE_CHECKING:
@@ -88,14 +79,14 @@ class Form(Exported, FormModel):
         #: What is called when a record was created or saved here.
         self.saved: Callable[[], object] = lambda: None
         self._fields = Fieldset(resource, self._record_fields(), self._on_change)
-        self._title, self._status, self._code = Html(), Status(), CodeText()
+        self._title, self._code = Html(), CodeText()
         self._button = FormButton("", self._submit_and_report, submit=True)
         self._new = FormButton("", self.new)
         bar = FormGroup([self._button, self._new], css="chatkit-actions chatkit-sticky", row=True)
-        controls = [self._title, *self._fields.controls, bar, self._status, self._code]
+        controls = [self._title, *self._fields.controls, bar, self.status, self._code]
         self.secret_once: SecretHandover | None = None
         if isinstance(resource, Webhooks):
-            self.secret_once = SecretHandover(resource, self.send, self._forget_secret)
+            self.secret_once = SecretHandover(resource, self._send_secret, self._forget_secret)
             controls.append(self.secret_once)
         super().__init__(FormGroup(controls, css="chatkit-form"))
         self._update_controls()
@@ -110,14 +101,9 @@ class Form(Exported, FormModel):
     def _make_saved_page(self) -> str:
         code = f"<pre>{escape(self._code.value)}</pre>" if self._code.value else ""
         secret = f"<p>{escape(self.secret_once.value)}</p>" if self.secret_once else ""
-        return f"{self._title.value}{self._fields.html()}{code}{self._status.value}{secret}"
+        return f"{self._title.value}{self._fields.html()}{code}{self.status.value}{secret}"
 
     # --- what is typed --------------------------------------------------------------
-
-    @property
-    def message(self) -> str:
-        """The message about the last action."""
-        return self._status.text
 
     @property
     def values(self) -> dict[str, Any]:
@@ -183,7 +169,7 @@ class Form(Exported, FormModel):
 
     def _open_record(self, key: Key | None, record: Record | None) -> None:
         self.key, self.record, self._ran = key, record, ""
-        self._status.write("")
+        self.status.write("")
         self._fields.fill(self._record_fields())
         self._update_controls()
 
@@ -218,7 +204,7 @@ class Form(Exported, FormModel):
                 if not isinstance(error, ChatkitError):
                     raise
         if caught:
-            self._status.write(" ".join([self.message, *(str(one.message) for one in caught)]))
+            self.status.write(" ".join([self.message, *(str(one.message) for one in caught)]))
         if self.problems:
             self.focus()
 
@@ -269,7 +255,7 @@ class Form(Exported, FormModel):
                 self._fields.lock(locked=False)
                 self._update_controls()
         if record is None:
-            self._status.write(
+            self.status.write(
                 "It did not take effect, and will not any more: you can send it again."
             )
             return None
@@ -284,7 +270,7 @@ class Form(Exported, FormModel):
     def _on_change(self) -> None:
         """Clear the last result, and update the controls."""
         self._ran = ""
-        self._status.write("")
+        self.status.write("")
         self._update_controls()
 
     def _update_controls(self) -> None:
@@ -330,10 +316,13 @@ class Form(Exported, FormModel):
             secret = getattr(record, "webhook_secret", None)
             self.secret_once.offer(self.key, secret)
             sentences += [] if secret else ["The service gave no signing secret with it."]
-        self._status.write(" ".join(sentences))
+        self.status.write(" ".join(sentences))
         self._update_controls()
         self.saved()
         return record
+
+    def _send_secret(self, message: Any) -> None:
+        (self.host or self).send(message)
 
     def _forget_secret(self) -> None:
         """Remove the signing secret from the record once a person has it."""
@@ -365,7 +354,7 @@ class Form(Exported, FormModel):
         unplaced = self._fields.mark(problems)
         if problems:
             summary += ": see above." if len(unplaced) < len(problems) else "."
-        self._status.write("\n".join([summary, *unplaced]), wrong=True)
+        self.status.write("\n".join([summary, *unplaced]), wrong=True)
         self._update_controls()
 
 
@@ -562,7 +551,7 @@ class SecretHandover(Control):
         return True
 
 
-class Registrations(Panel):
+class Registrations(Exported, FormModel):
     """A list of the webhooks of an account, to activate, edit and create them.
 
     What is edited or created is so in `form`, a `Form` of webhooks.
@@ -579,19 +568,18 @@ class Registrations(Panel):
     3 webhooks of 10: ...
     """
 
-    _style = join_styles("inbox/registrations.css")
-    _css_classes = ("chatkit-registrations",)
-
     def __init__(self, resource: Webhooks, *, quiet: float = 24) -> None:
         self._resource, self._quiet = resource, quiet
         self.rows: list[dict[str, Any]] = []  #: what the list shows, with health and reason
         self.form = Form(resource)
         self.form.saved = self._refresh_list
-        self._boxes: dict[int, w.HBox] = {}  #: of each webhook: a button keeps the focus
-        self._title, self._list = w.HTML(), w.VBox()
-        again = ActionButton("Look again", self._refresh_list)
-        bar = make_box(w.HBox, "chatkit-actions chatkit-sticky", [self._title, again])
-        super().__init__([bar, self._message, self._list, self.form])
+        self._title, self._list = Html(), PagedRows(_COLUMNS, [], self._handle_action)
+        again = FormButton("Look again", self._refresh_list)
+        bar = FormGroup([self._title, again], css="chatkit-bar chatkit-sticky", row=True)
+        below = FormGroup()
+        parts = [bar, self.status, self._list, below]
+        super().__init__(FormGroup(parts, css="chatkit-planview chatkit-registrations"))
+        self.show_in(below, self.form)
         self.refresh()
 
     def refresh(self) -> None:
@@ -603,8 +591,9 @@ class Registrations(Panel):
         frame = self._resource.health(quiet=self._quiet)
         self.rows = [*records(frame.reset_index(), range(len(frame)))]
         full = "" if len(self.rows) < MAX_WEBHOOKS else ": delete one before you create another"
-        self._title.value = f"<h3>{escape(self._summary())}{full}</h3>"
-        self._list.children = [self._row_box(row) for row in self.rows]
+        self._title.value = f"<strong>{escape(self._summary())}{full}</strong>"
+        self._list.fill(_COLUMNS, self._items())
+        self.draw()
 
     def switch(self, webhook: int, *, on: bool) -> None:
         """Activate a webhook, or deactivate it, and read the list again.
@@ -621,28 +610,28 @@ class Registrations(Panel):
         more = f", {poor} failing" if poor else ""
         return f"{many(len(self.rows), 'webhook')} of {MAX_WEBHOOKS}{more}"
 
-    def _row_box(self, row: Mapping[str, Any]) -> w.HBox:
-        webhook = row["id"]
-        if webhook not in self._boxes:
-            edit = ActionButton(f"Edit {webhook}", lambda: self._attempt(self._edit, webhook))
-            switch = ActionButton("", lambda: self._attempt(self._toggle, webhook))
-            self._boxes[webhook] = make_box(w.HBox, "rg-row", [w.HTML(), edit, switch])
-        text, _, switch = self._boxes[webhook].children
-        text.value = _draw_registration(row)
-        switch.label = f"{'Deactivate' if row['is_active'] else 'Activate'} {webhook}"
-        return self._boxes[webhook]
+    def _items(self, *, acts: bool = True) -> list[Item]:
+        return [
+            Item((row["health"],), row["url"], partial(_draw_registration, row, acts=acts))
+            for row in self.rows
+        ]
 
-    def _edit(self, webhook: int) -> None:
-        self.form.edit(webhook)
+    def _handle_action(self, act: str, row: str) -> None:
+        known = {str(one["id"]): one for one in self.rows}
+        if row in known:
+            self.attempt(self._edit if act == "edit" else self._toggle, known[row])
+
+    def _edit(self, row: Mapping[str, Any]) -> None:
+        self.form.edit(row["id"])
+        self.report("")
         self.form.focus()
 
-    def _toggle(self, webhook: int) -> None:
-        on = next(not row["is_active"] for row in self.rows if row["id"] == webhook)
-        self.switch(webhook, on=on)
-        self._message.show(f"Webhook {webhook} is {'active' if on else 'inactive'}.")
+    def _toggle(self, row: Mapping[str, Any]) -> None:
+        self.switch(row["id"], on=not row["is_active"])
+        self.report(f"Webhook {row['id']} is {'inactive' if row['is_active'] else 'active'}.")
 
     def _refresh_list(self) -> None:
-        self._attempt(self.refresh)
+        self.attempt(self.refresh)
 
     @safe_repr
     def __repr__(self) -> str:
@@ -650,17 +639,29 @@ class Registrations(Panel):
         return f"{self._summary()}{': ' if states else '.'}{states}"
 
     def _make_saved_page(self) -> str:
-        rows = "".join(f"<li>{_draw_registration(row)}</li>" for row in self.rows)
-        return f"<p>{escape(self._summary())}</p><ul>{rows}</ul>"
+        columns = {name: width for name, width in _COLUMNS.items() if name != "to do"}
+        rows = draw_saved_rows(columns, self._items(acts=False), "client.webhooks.health()")
+        return draw_saved_view(self._summary(), rows)
 
 
-def _draw_registration(row: Mapping[str, Any]) -> str:
-    """Return one webhook as HTML in three lines."""
-    health = row["health"]
+_COLUMNS = {"webhook": 34, "health": 24, "events": 22, "to do": 20}
+_LOOKS = {"healthy": "fine", "failing": "bad", "silent": "open"}
+
+
+def _draw_registration(row: Mapping[str, Any], *, acts: bool) -> tuple[str, list[str]]:
+    """Draw the row of a webhook, with buttons to edit and to switch it."""
+    number, health = str(row["id"]), row["health"]
     events = ", ".join(cut(str(kind), 60) for kind in row["events"] or ())
-    return (
-        '<div class="tex2jax_ignore mathjax_ignore">'
-        f'<span class="rg-url">{row["id"]} · {escaped(cut(str(row["url"]), 200))}</span><br>'
-        f'<span class="rg-health rg-{health}">{health}</span>: {escaped(row["reason"])}<br>'
-        f"asks for {escaped(events) or 'nothing'}</div>"
+    line = (
+        f'<th scope="rowgroup" dir="auto">{number} · {escaped(cut(str(row["url"]), 200))}</th>'
+        f'<td class="dot">{health}<div>{escaped(row["reason"])}</div></td>'
+        f"<td>{escaped(events) or 'none'}</td>"
     )
+    if acts:
+        switch = "Deactivate" if row["is_active"] else "Activate"
+        buttons = [
+            draw_row_button(act, number, label, f"{label} {number}")
+            for act, label in (("edit", "Edit"), ("switch", switch))
+        ]
+        line += f"<td>{' '.join(buttons)}</td>"
+    return _LOOKS.get(health, "back"), [line]

@@ -15,7 +15,6 @@ from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-import ipywidgets as w
 import traitlets
 
 from chatkit.bulk.comparison import is_same_value
@@ -26,16 +25,13 @@ from chatkit.resource import Resource, get_endpoints
 from chatkit.util.display import cut, many
 from chatkit.util.display import values as shortly
 from chatkit.widgets.controls import (
-    ActionButton,
-    Code,
     Model,
     draw_saved_table,
     join_styles,
-    make_box,
     pack_module,
-    write_call,
 )
-from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
+from chatkit.widgets.fields import FormButton, FormGroup, Panel, PanelPage
+from chatkit.widgets.planview import TOOK_EFFECT, PlanView, ReviewedEdits
 from chatkit.widgets.sheet import EditedCell, ReplacedText, RowFilter, Sheet, View, format_cell
 
 if TYPE_CHECKING:
@@ -66,7 +62,7 @@ class GridTable(Model):
     noun = traitlets.Unicode().tag(sync=True)
 
 
-class Grid(PlanPanel):
+class Grid(ReviewedEdits, Panel):
     """An editable table of the records of a resource: filter, sort, edit, paste, undo, plan.
 
     A cell that cannot be sent keeps what it held, and says why. Many cells are changed at once by
@@ -87,9 +83,6 @@ class Grid(PlanPanel):
     Grid of 250 contacts: 1 cell changed.
     """
 
-    _style = join_styles("gridpanel.css")
-    _css_classes = ("chatkit-gridpanel",)
-
     def __init__(
         self, resource: Resource[Any], frame: pd.DataFrame | None = None, *, height: int = 420
     ) -> None:
@@ -106,7 +99,6 @@ class Grid(PlanPanel):
         self._lock = RLock()  # a plan is applied in a thread of its own
         self._reviewed: dict[tuple[int, str], EditedCell] = {}  #: what was entered then
         self._labels: dict[Any, int] = {}  #: which row is meant by a label of that plan
-        self._code = Code()
         self._table = GridTable(
             self._receive,
             columns=describe_columns(self._sheet),
@@ -115,7 +107,8 @@ class Grid(PlanPanel):
             height=height,
             noun=endpoints.noun,
         )
-        super().__init__([self._table, self._code, self._message, self._below])
+        self._page = PanelPage()
+        super().__init__([self._table, self._page], "chatkit-gridpanel")
 
     # --- what becomes of it -----------------------------------------------------------
 
@@ -184,13 +177,13 @@ class Grid(PlanPanel):
         if unchanged := sum(change.kind == "skip" for change in plan.changes):
             words = f"Update {many(unchanged, self._endpoints.noun)} that would be kept"
             buttons.append(self._review_button(words, existing="update", skip_invalid=skip_invalid))
-        self._message.show("")
-        if buttons:
-            self._below.children = [view, make_box(w.HBox, "chatkit-bar", buttons)]
+        self._page.status.write("")
+        bar = FormGroup(buttons, css="chatkit-bar", row=True)
+        self._page.show_in(self._page.below, view, bar)
         return view
 
-    def _review_button(self, words: str, **options: Any) -> ActionButton:
-        return ActionButton(words, partial(self._attempt, partial(self.review, **options)))
+    def _review_button(self, words: str, **options: Any) -> FormButton:
+        return FormButton(words, partial(self._page.attempt, partial(self.review, **options)))
 
     def _edits(self) -> object:
         return self._sheet.edits()
@@ -206,21 +199,6 @@ class Grid(PlanPanel):
                 RefusedCell(self._sheet.label(row), name, shortly(cell.typed), reason, step)
             )
         return refused
-
-    @property
-    def code(self) -> str:
-        """Filters and order as Python code, and the plan of the edits."""
-        view, lines = self._view, list[str]()
-        if filters := {name: value for name, value in view.filter._asdict().items() if value}:
-            lines.append(write_call("grid.filter", **filters))
-        if view.column is not None:
-            down = {"descending": True} if view.descending else {}
-            lines.append(write_call("grid.sort", view.column, **down))
-        if lines:
-            lines.append("visible = grid.visible()")
-        if summarize_edits(self._sheet):
-            lines.append("plan = grid.plan()")
-        return "\n".join(lines)
 
     # --- for programs, and what JavaScript calls ----------------------------------------
 
@@ -245,7 +223,7 @@ class Grid(PlanPanel):
         self._send_rows(sheet.write([(number, column, value)]))
         reason = sheet.cell(number, column).reason
         waits = f"{column} of row {row!r} waits: {reason}. grid.refused lists it."
-        self._message.show(waits if reason else "", wrong=True)
+        self._page.report(waits if reason else "", wrong=True)
 
     def paste(self, row: Any, column: str, text: str) -> None:
         """Enter a copied block of cells to the right and down from one cell.
@@ -484,7 +462,7 @@ class Grid(PlanPanel):
             self._reload(view)
         except ChatkitError as error:
             words = "The table shows what was there before: the account could not be read again."
-            self._message.show(f"{words}\n{error}", wrong=True)
+            self._page.report(f"{words}\n{error}", wrong=True)
 
     def _reload(self, view: PlanView) -> None:
         """Read the account again, and keep as edits what was not applied."""
@@ -551,7 +529,7 @@ class Grid(PlanPanel):
                 if cell and not cell.reason and not is_same_value(before, live):
                     sheet.mark_conflict(now[row], name)
         if kept:
-            self._message.show(
+            self._page.report(
                 f"Not deleted, as somebody has changed it meanwhile: {many(kept, 'row')}. Mark "
                 "again what is to be deleted all the same.",
                 wrong=True,
@@ -637,8 +615,6 @@ class Grid(PlanPanel):
 
     def _send_state(self) -> None:
         self._table.state = self._state()
-        if self._code.text:
-            self._code.text = self.code or _NO_CODE
         self._recheck_plan()
 
     def _send_rows(self, rows: Collection[int]) -> None:
@@ -715,11 +691,8 @@ class Grid(PlanPanel):
         count = self.replace(text, by, column, case=case)
         return {"note": f"Replaced in {many(count, 'cell')}: Ctrl+Z takes it back"}
 
-    def _show_code(self) -> None:
-        self._code.text = "" if self._code.text else self.code or _NO_CODE
-
     def _show_review(self) -> dict[str, Any]:
-        self._attempt(self.review)
+        self._page.attempt(self.review)
         return {"reviewed": True}
 
     def _get_rows(self, position: int, count: int) -> list[int]:
@@ -749,12 +722,10 @@ class Grid(PlanPanel):
         return draw_table(self._sheet, repr(self), self._visible_columns) + below
 
 
-_NO_CODE = "# nothing was filtered, sorted or edited yet"
 #: What the page asks for, by its name there.
 _ACTIONS: Mapping[str, Callable[..., object]] = {
     "add": Grid.add,
     "clear": Grid._clear,
-    "code": Grid._show_code,
     "decide": Grid._resolve_cell,
     "delete": Grid._delete_rows,
     "dismiss": Grid._dismiss,

@@ -6,13 +6,11 @@ from chatkit import settings
 from chatkit.account.doctor import save_if_healthy
 from chatkit.api.connection import Connection, StoredConnection
 from chatkit.api.secret import Secret, validate_access_token
-from chatkit.errors import ChatkitError, format_command, safe_repr
+from chatkit.errors import format_command, safe_repr
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import escaped
-from chatkit.widgets.controls import Exported, draw_message, join_styles
-from chatkit.widgets.fields import Choice, FormButton, FormGroup, FormModel, Html, SecretText, Text
-
-_NOWHERE = "In a variable that I set in a terminal, before I start JupyterLab"
+from chatkit.widgets.controls import Exported
+from chatkit.widgets.fields import FormButton, FormGroup, FormModel, Html, SecretText, Text
 
 
 def login(name: str) -> LoginForm:
@@ -44,101 +42,59 @@ class LoginForm(Exported, FormModel):
         name: The name to keep the connection under.
     """
 
-    _css = join_styles("fields.css", "form.css", "login.css")
-
     def __init__(self, name: str) -> None:
         self._name = settings.validate_name(name)
         known = settings.stored(name) if name in settings.names() else None
         self._profile = ServiceProfile() if known is None else known.profile
         self._file = (known and known.token_file) or settings.get_token_file(name)
         self.kept = False  #: whether the connection has been kept by this form
-        self.message = ""  #: how the last attempt went
         self.fault = settings.find_keyring_fault()  #: why the keyring cannot keep the token
         self._base_url = Text("Base address", "https://api.example.com")
         self._account_id = Text("Account id", "1001")
         if known is not None:
             self._base_url.value, self._account_id.value = known.base_url, known.account_id
-        how = "The token is not asked for here. In place of the dots, write it into this line:"
-        line = f"<pre>{escaped(settings.make_token_line())}</pre>"
-        in_file = "In a file that only you can read"
-        self._details = {
-            in_file: f"<small>{escaped(str(self._file))}</small>",
-            _NOWHERE: f"<small>{how}</small>{line}",
-        }
-        self._place = Choice("Where the token will be", {p: p for p in self._details}, unset="")
-        self._place.help, self._place.hidden = self.fault, not self.fault
-        self._place.entered = self._update_controls
         self._token = SecretText("Access token")
-        keyring = "" if self.fault else "It goes into the keyring of your system. "
-        self._token.help = f"{keyring}This notebook keeps nothing of it."
+        kept_in = f"{self.fault} It is kept in {self._file}, which only you can read."
+        place = kept_in if self.fault else "It goes into the keyring of your system."
+        self._token.help = f"{place} This notebook keeps nothing of it."
         self._button = FormButton("Check and keep", self._submit, submit=True)
-        controls = [self._base_url, self._account_id, self._place, self._token, self._button]
-        self._fields, self._status = FormGroup(controls), Html()
+        self._fields = FormGroup([self._base_url, self._account_id, self._token, self._button])
+        self._line = Html()
         title = Html(f"<h3>{escaped(f'Keep the connection “{name}”')}</h3>")
-        root = FormGroup([title, self._fields, self._status], css="chatkit-login chatkit-form")
+        controls = [title, self._fields, self.status, self._line]
+        root = FormGroup(controls, css="chatkit-login chatkit-form")
         super().__init__(root)
-        self._update_controls()
 
-    def keep(self, base_url: str, account_id: str, token: str | Secret | None) -> None:
+    def keep(self, base_url: str, account_id: str, token: str | Secret) -> None:
         """Ask the doctor, and keep the connection if there is no problem.
 
         Args:
             base_url: What stands before /api/business/public.
             account_id: The account.
-            token: Its access token; None if CHATKIT_TOKEN will have it: nothing is asked then.
+            token: Its access token.
 
         Raises:
             ChatkitError: Something is missing or wrong; nothing was kept.
         """
-        secret = None if token is None else validate_access_token(token)
+        secret = validate_access_token(token)
         del token  # a traceback that prints variables must not find it
         where = StoredConnection(
             base_url=base_url.strip(), account_id=account_id.strip(), profile=self._profile
         )
-        if secret is None:
-            settings.save(self._name, where, "nowhere")
-            self.message = (
-                "Kept, without the token. Before you start JupyterLab, tell it in that terminal, "
-                f"with the token in place of the dots: {settings.make_token_line()}\n"
-                "Then, in a cell:"
-            )
-        else:
-            place: settings.TokenPlace = self._file if self.fault else "keyring"
-            save_if_healthy(self._name, Connection(**dict(where), token=secret), place)
-            kept_in = (
-                f"in {self._file}, which only you can read" if self.fault else "in the keyring"
-            )
-            self.message = f"Kept, the token {kept_in}. In the next cell:"
-        self.kept = True
-        self._update_controls()
+        place: settings.TokenPlace = self._file if self.fault else "keyring"
+        save_if_healthy(self._name, Connection(**dict(where), token=secret), place)
+        kept_in = f"in {self._file}, which only you can read" if self.fault else "in the keyring"
+        line = escaped(f'client = chatkit.connect("{self._name}")')
+        self._line.value = f'<pre tabindex="0">{line}</pre>'
+        self.kept = self._fields.hidden = True
+        self.report(f"Kept, the token {kept_in}. In the next cell:")
 
     def _submit(self) -> None:
         """Save the connection, and show the result."""
         token = self._token.take() or Secret("")
-        without_token = self._place.read() == _NOWHERE
-        self._status.value = draw_message("Asking the service …")
-        self.draw()
-        try:
-            secret = None if without_token else token
-            self.keep(self._base_url.value, self._account_id.value, secret)
-        except ChatkitError as error:
-            self.message = str(error)
-        self._update_controls()
-        wrong = self._base_url if without_token else self._token
-        self.focus_on(self._status if self.kept else wrong)
-
-    def _update_controls(self) -> None:
-        without_token = self._place.read() == _NOWHERE
-        self._place.notes = self._details[self._place.read()]
-        self._token.hidden = without_token
-        self._button.label = "Keep address and account" if without_token else "Check and keep"
-        self._fields.hidden = self.kept
-        status = draw_message(self.message, wrong=not self.kept)
-        if self.kept:
-            line = escaped(f'client = chatkit.connect("{self._name}")')
-            status += f'<pre tabindex="0">{line}</pre>'
-        self._status.value = status
-        self.draw()
+        self.report("Asking the service …")
+        self.attempt(self.keep, self._base_url.value, self._account_id.value, token)
+        self.focus_on(self._line if self.kept else self._token)
 
     @safe_repr
     def __repr__(self) -> str:

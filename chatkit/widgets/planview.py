@@ -8,19 +8,15 @@ import logging
 import re
 import threading
 import time
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
-from html import escape
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-import ipywidgets as w
 
 from chatkit.account.fleet_plan import (
     FleetPlan,
     describe_fleet_plan,
-    get_fleet_progress,
     undo_fleet_plan,
 )
 from chatkit.api.connection import describe_account, is_live
@@ -43,20 +39,18 @@ from chatkit.errors import (
     InputError,
     JournalError,
     PlanRefused,
-    get_first_line,
     safe_repr,
 )
 from chatkit.report import (
     FEW,
-    STYLE,
     format_row_label,
-    html_heading,
     html_list,
     html_value,
     marked,
 )
 from chatkit.util.display import LONG, escaped, many, visible
-from chatkit.widgets.controls import ActionButton, Panel, join_styles, make_box
+from chatkit.widgets.controls import Exported
+from chatkit.widgets.fields import FormButton, FormGroup, FormModel, Html, PanelPage, Text
 from chatkit.widgets.table import (
     Item,
     PagedRows,
@@ -64,7 +58,9 @@ from chatkit.widgets.table import (
     draw_finding_list,
     draw_row_button,
     draw_saved_rows,
+    draw_saved_view,
     draw_text,
+    fold_lines,
 )
 
 if TYPE_CHECKING:
@@ -80,7 +76,7 @@ _STOP = ("Stop", "Do not wait for answers either", "Stopping …")
 _REDRAW_SECONDS = 0.25  #: seconds between two pictures of the progress
 
 
-class PlanView(Panel):
+class PlanView(Exported, FormModel):
     """A plan to be read, applied, watched, stopped and taken back.
 
     Where the plan is blocked for being large or final, applying asks for a few words to be
@@ -90,8 +86,8 @@ class PlanView(Panel):
 
     In a program: `apply()` does what the button does, waits, and raises what goes wrong.
 
-    A plan for several accounts is reviewed account by account: a table of them says what each
-    would do, how far it is and why it stopped, and shows the rows of one or of all.
+    A plan for several accounts is reviewed account by account: what each would do stands above
+    the rows, which are shown of one or of all.
 
     Args:
         plan: What `client.contacts.plan(frame)`, `fleet.contacts.plan(frame)` or
@@ -106,9 +102,6 @@ class PlanView(Panel):
     >>> chatkit.widgets.PlanView(plan)
     <plan view: Plan for 250 contacts: 1 update.>
     """
-
-    _style = STYLE + join_styles("planview.css")
-    _css_classes = ("chatkit-planview",)
 
     def __init__(
         self,
@@ -143,32 +136,21 @@ class PlanView(Panel):
         self._drawn = self._began = 0.0
         self._allowed = _find_required_overrides(plan)
         self._allowed_here = False  #: whether somebody has typed here what allows it
-        self._accounts = PagedRows(_ACCOUNTS, [], act=self._handle_action, label="Accounts")
         self._rows = PagedRows(*make_plan_items(plan), act=self._handle_action)
-        self._heading, self._notes = w.HTML(), w.HTML()
-        self._meter = w.HTML()
-        self._confirm = w.Text(description=f"Type {self.phrase} to allow it")
-        self._confirm.add_class("chatkit-confirm")
-        self._confirm.observe(lambda _: self._update_controls(), names="value")
-        self._apply = ActionButton(
-            "",
-            lambda: self._attempt(self.start, self._confirm.value),
-            "danger" if self._allowed else "primary",
-        )
-        self._again = ActionButton(
-            "Review again", lambda: self._attempt(lambda: self._review()), "primary"
-        )
-        self._stop = ActionButton("Stop", self.stop)
-        self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
+        self._heading, self._notes, self._meter = Html(), Html(), Html()
+        self._confirm = Text(f"Type {self.phrase} to allow it")
+        self._confirm.css, self._confirm.entered = "chatkit-confirm", self._update_controls
+        self._apply = FormButton("", lambda: self.attempt(self.start, self._confirm.value))
+        self._again = FormButton("Review again", lambda: self.attempt(self._review), "primary")
+        self._stop = FormButton("Stop", self.stop)
+        self._undo = FormButton("Take it back …", lambda: self.attempt(self.undo))
         # Where Apply stood is no button then: a double click does not stop what it began.
-        controls = [self._apply, self._again, self._meter, self._stop, self._undo]
-        actions = make_box(w.HBox, "chatkit-bar chatkit-sticky", [self._confirm, *controls])
-        self._below = w.VBox()
+        controls = [self._confirm, self._apply, self._again, self._meter, self._stop, self._undo]
+        actions = FormGroup(controls, css="chatkit-bar chatkit-sticky", row=True)
+        self._below = FormGroup()
+        parts = [self._heading, self.status, actions, self._notes, self._rows]
+        super().__init__(FormGroup([*parts, self._below]))
         self._head = format_heading(plan, run=result is not None)
-        self._headings = {
-            label: rendering.make_plan_heading(part) for label, part in self._parts.items()
-        }
-        self._fill_accounts()
         if result is None:
             warned = [f"It writes to {self._live}: live data."] if self._live else []
             self._notes.value = _draw_notes(plan, *warned) + html_list(
@@ -176,9 +158,6 @@ class PlanView(Panel):
             )
         else:
             self._show_result()
-        accounts = [self._accounts] if isinstance(plan, FleetPlan) else []
-        parts = [self._heading, self._message, actions, self._notes, *accounts, self._rows]
-        super().__init__([*parts, self._below])
         self._update_controls()
 
     @safe_repr
@@ -192,35 +171,30 @@ class PlanView(Panel):
             outdated = f"<p><strong>{_OUTDATED}</strong></p>" if self.outdated else ""
             return f"{outdated}{self.plan._repr_html_()}"
         columns, items = make_result_items(self.plan, self.result, self._undone_rows, acts=False)
-        parts = [
-            html_heading(format_heading(self.plan, run=True)),
+        return draw_saved_view(
+            format_heading(self.plan, run=True),
             f"<p>{escaped(self.result.chatkit.summary())}</p>",
             draw_saved_rows(columns, items, "view.result"),
             "" if self.back is None else self.back._make_saved_page(),
-        ]
-        look = f"<style>{self._style}</style>"
-        return f'{look}<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>'
+        )
 
     # --- what it was made of --------------------------------------------------------
 
     def bind(self, is_current: Callable[[], bool], review: Callable[[], object]) -> None:
         """Bind the review to its source: once that is edited, it is out of date.
 
-        The page scrolls to it, as somebody has asked for it.
-
         Args:
             is_current: Returns whether the source is unchanged.
             review: Makes another review in place of this one.
         """
         self._is_current, self._review = is_current, review
-        self._rows.reveal()
         self.recheck()
 
     def recheck(self) -> None:
         """Show whether its source was edited since."""
         if self.outdated != self._outdated:
             if self.result is None:
-                self._message.show("")
+                self.status.write("")
             self._update_controls()
 
     @property
@@ -292,10 +266,9 @@ class PlanView(Panel):
             )
             self._began = time.monotonic()
             self._draw_meter(0, len(self.plan))
-            self._message.show("")
+            self.status.write("")
             self.running = True
             self._lock(True)
-            self._fill_accounts()
             self._update_controls()
             self._thread.start()
 
@@ -335,10 +308,11 @@ class PlanView(Panel):
         result = self.result
         self.back = PlanView(self._make_undo_plan(only), self._on_undo_applied)
         self.back.bind(lambda: self.result is result, lambda: self.undo(rows))
-        self._below.children = [self.back]
+        self.show_in(self._below, self.back)
         where = "The plan that takes it back is below. Nothing is sent before you click there."
-        self._message.show(f"{self._summary} {where}")
+        self.status.write(f"{self._summary} {where}")
         self._update_controls()
+        self.back.reveal()
         return self.back
 
     def _make_undo_plan(self, only: Collection[int] | None) -> Plan | FleetPlan:
@@ -362,7 +336,7 @@ class PlanView(Panel):
 
     def reveal(self) -> None:
         """Bring it into view once it is drawn, and the focus to its heading."""
-        self._rows.reveal()
+        self.focus_on(self._heading)
 
     def show(self, kind: str) -> None:
         """Show the rows of one kind, if there are any.
@@ -371,6 +345,7 @@ class PlanView(Panel):
             kind: A state, or "not applied".
         """
         self._rows.choose(kind)
+        self.draw()
 
     def _find_undoable_rows(self) -> set[int]:
         """Return the rows that took effect, can be taken back, and were not."""
@@ -393,10 +368,8 @@ class PlanView(Panel):
 
     def _handle_action(self, act: str, row: str) -> None:
         """Do the action of the button of a row."""
-        if act == "account":
-            self._rows.choose(row)
         if act == "back" and row.isdecimal() and int(row) in self._find_undoable_rows():
-            self._attempt(self.undo, {int(row)})
+            self.attempt(self.undo, {int(row)})
 
     def _find_block_reasons(self) -> list[str]:
         """Return the reasons why it cannot be applied, whatever is typed."""
@@ -422,9 +395,8 @@ class PlanView(Panel):
         """Show the result or the error, and call `applied`."""
         if self.result is not None:
             self._show_result()
-        self._fill_accounts()
         if self._error is not None:
-            self._message.show(f"{type(self._error).__name__}: {self._error}", wrong=True)
+            self.status.write(f"{type(self._error).__name__}: {self._error}", wrong=True)
         self._update_controls()
         self._lock(False)
         if self._applied is not None and self.result is not None:
@@ -452,65 +424,13 @@ class PlanView(Panel):
             summary += " Keep the signing secrets now: plan.secrets alone holds them."
         not_applied = self.states.difference(TOOK_EFFECT, ["skipped"])
         self._summary = summary
-        self._message.show(summary, wrong=bool(not_applied))
-
-    def _fill_accounts(self) -> None:
-        """Update the table of accounts."""
-        self._accounts.fill(_ACCOUNTS, self._make_account_items(), stay=True)
-
-    def _make_account_items(self) -> Sequence[Item]:
-        """Make a row for each account: its plan, and its progress or its outcome."""
-        plan = self.plan
-        if not isinstance(plan, FleetPlan):
-            return []
-        items = []
-        for label, part, places in list_row_ranges(plan.plans):
-            kind, looks, state = self._describe_account_state(plan, label, places)
-            heading = self._headings[label]
-            drawn = partial(_draw_account_row, label, heading, state, looks, shows=bool(len(part)))
-            items.append(Item((kind,), f"{label} {heading} {state}", drawn))
-        for label, why in plan.failed.items():
-            drawn = partial(
-                _draw_account_row, label, "Could not be planned", why, "bad", shows=False
-            )
-            items.append(Item(("could not be planned",), f"{label} {why}", drawn))
-        return items
-
-    def _describe_account_state(
-        self, plan: FleetPlan, label: str, places: range
-    ) -> tuple[str, str, str]:
-        """Return the state of an account: filter kind, CSS class and sentence."""
-        if not places:
-            return "without changes", "back", "without changes"
-        if self.running:
-            progress, stop = get_fleet_progress(plan), ""
-            ended_with = progress.ended.get(label)
-            if isinstance(ended_with, Exception):
-                return "stopped", "bad", f"Stopped: {get_first_line(ended_with)}"
-            if ended_with is None:
-                done = progress.done.get(label)
-                text = "waiting" if done is None else f"{done:,} of {len(places):,}"
-                return "at work", "open", text
-            states = ended_with["state"]
-        elif self.result is not None:
-            stop = self.result.attrs["stops"].get(label, "")
-            states = self.result["state"].iloc[places.start : places.stop]
-        elif plan.plans[label].objections():
-            return "blocked", "bad", "blocked"
-        else:
-            return "planned", "back", "planned"
-        counts = rendering.format_state_counts(states)
-        if stop:
-            return "stopped", "bad", f"{counts} It stopped: {stop}"
-        if states.isin((*TOOK_EFFECT, "skipped")).all():
-            return "done", "fine", counts
-        return "not all applied", "bad", counts
+        self.status.write(summary, wrong=bool(not_applied))
 
     def _show_progress(self, done: int, total: int | None) -> None:
         """Show the progress, not more often than a person can see."""
         if time.monotonic() - self._drawn >= _REDRAW_SECONDS or done == total:
             self._draw_meter(done, total or len(self.plan))
-            self._fill_accounts()
+            self.draw()
 
     def _draw_meter(self, done: int, total: int) -> None:
         self._drawn = time.monotonic()
@@ -548,43 +468,36 @@ class PlanView(Panel):
             label = f"{'Take back' if undoes else 'Apply'} {changes}" if fresh else ""
             self._apply.label = label or f"Go on with {remaining:,}"
             self._apply.label += f" in {self._live}" if self._live else ""
-            self._apply.kind = self._apply.kind if fresh else "primary"
+            self._apply.css = "danger" if fresh and self._allowed else "primary"
             self._apply.disabled = bool(self.phrase) and self._confirm.value.strip() != self.phrase
             stops = self._interrupt.asked
             self._stop.label = _STOP[min(stops, 2)]
             self._stop.disabled = stops > 1
             if self.running and stops:
-                self._message.show("Stopping: waiting for the calls in progress.")
+                self.status.write("Stopping: waiting for the calls in progress.")
             asks = bool(self.phrase) and (fresh or not self._allowed_here)
             mark = f'<span class="chatkit-badge">{_OUTDATED}</span> ' if outdated else ""
-            self._heading.value = f"<p>{mark}<strong>{escaped(self._head)}</strong></p>"
-            (self.add_class if outdated else self.remove_class)("chatkit-outdated")
+            heading = f"{mark}<strong>{escaped(self._head)}</strong>"
+            self._heading.value = f'<p tabindex="-1">{heading}</p>'
+            self.root.css = f"chatkit-planview{' chatkit-outdated' if outdated else ''}"
             if self.back is not None:
                 self.back.recheck()
-            controls = (  # what came of it is the headline then
-                (self._heading, fresh or outdated or self.running or self._thread is None),
-                (self._notes, fresh and idle),
-                (self._confirm, asks and can_apply),
-                (self._apply, can_apply),
-                (self._again, outdated),
-                (self._stop, self.running),
-                (self._meter, self.running),
-                (self._undo, idle and not below and bool(self._find_undoable_rows())),
-            )
-            # What is shown comes first: it takes the focus of what is hidden.
-            for widget, seen in sorted(controls, key=lambda control: not control[1]):
-                widget.layout.display = None if seen else "none"
+            # what came of it is the headline then
+            self._heading.hidden = not (fresh or outdated or self.running or self._thread is None)
+            self._notes.hidden = not (fresh and idle)
+            self._confirm.hidden = not (asks and can_apply)
+            self._apply.hidden, self._again.hidden = not can_apply, not outdated
+            self._stop.hidden = self._meter.hidden = idle
+            self._undo.hidden = not idle or below or not self._find_undoable_rows()
+            self.draw()
 
 
-class PlanPanel(Panel):
-    """A panel whose edits become a plan, which is reviewed and applied below it."""
+class ReviewedEdits(ABC):
+    """A widget whose edits become a plan, which is reviewed and applied below it."""
 
+    _page: PanelPage  #: where the plan is shown
     plan_view: PlanView | None = None  #: the plan that was shown last
     _planned: object = None  #: the edits that it was made of
-
-    @cached_property
-    def _below(self) -> w.VBox:
-        return w.VBox()
 
     @abstractmethod
     def _edits(self) -> object:
@@ -606,7 +519,8 @@ class PlanPanel(Panel):
         view = self.plan_view = PlanView(plan, applied, lock=lock)
         self._planned = self._edits()
         view.bind(self._is_planned, again)
-        self._below.children = [view]
+        self._page.show_in(self._page.below, view)
+        view.reveal()
         return view
 
     def _is_planned(self) -> bool:
@@ -640,8 +554,6 @@ def _without_override(objection: str) -> str:
 
 
 # --- the plans of several accounts ---------------------------------------------------------
-
-_ACCOUNTS = {"account": 18, "plan": 38, "state": 34, "rows": 10}
 
 
 def list_plans(plan: Plan | FleetPlan) -> Mapping[str, Plan]:
@@ -677,19 +589,11 @@ def _draw_notes(plan: Plan | FleetPlan, *more: str) -> str:
         f"{', '.join(of) if len(of) <= FEW else many(len(of), 'account')}: {note}"
         for note, of in accounts_by_note.items()
     ]
-    return html_list("notes", "", [*named, *more])
-
-
-def _draw_account_row(
-    label: str, plan_heading: str, state: str, looks: str, *, shows: bool
-) -> tuple[str, list[str]]:
-    name = escaped(label)
-    button = draw_row_button("account", label, "Show", f"Show the rows of {label}") if shows else ""
-    line = (
-        f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(plan_heading)}</td>'
-        f'<td class="dot" dir="auto">{escaped(state)}</td><td>{button}</td>'
-    )
-    return looks, [line]
+    plans = [
+        *(f"{label}: {rendering.make_plan_heading(part)}" for label, part in plan.plans.items()),
+        *(f"{label}: could not be planned: {why}" for label, why in plan.failed.items()),
+    ]
+    return html_list("notes", "", [*map(visible, plans), *named, *more])
 
 
 # --- the rows of a plan, and of its result -------------------------------------------------
@@ -795,9 +699,6 @@ def _make_search_text(change: Change) -> str:
     return f"{change.row} {change.key} {change.code or ''} {change.label} {values}"
 
 
-_FIELDS = 8  #: fields of a change that are shown before somebody asks for all
-
-
 def _draw_change_row(
     change: Change, losses: rendering.UndoLosses, outcome: Outcome | None
 ) -> tuple[str, list[str]]:
@@ -811,13 +712,9 @@ def _draw_change_row(
     lines = [
         _draw_field_cells(change, line) for line in rendering.make_change_lines(change, whole=True)
     ]
-    lines = lines or ["<td></td>" * 3]
-    lines[_FIELDS:] = [line.replace("<td", '<td class="ck-far"', 1) for line in lines[_FIELDS:]]
     label, note = rendering.make_change_label(change), rendering.make_footnote(change, losses)
-    name = f"{marked(label)}<sup>{note}</sup>" if note else marked(label)
-    if any("ck-far" in line for line in lines):
-        words = f'data-more aria-label="Show all of {escape(label)}" aria-expanded="false"'
-        name += f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
+    lines, button = fold_lines(lines or ["<td></td>" * 3], label)
+    name = (f"{marked(label)}<sup>{note}</sup>" if note else marked(label)) + button
     kind = f'<td class="short">{rendering.make_kind_html(change)}</td>'
     findings = draw_finding_list(change.findings)
     return _draw_row(kind, name, lines, findings, outcome, f"Take back {label}")

@@ -15,9 +15,10 @@ from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.util.display import compare_words, cut, visible
 from chatkit.util.progress import prefix_lines
-from chatkit.widgets.controls import ActionButton, Model, join_module, join_styles, make_box
-from chatkit.widgets.planview import PlanPanel, PlanView
-from chatkit.widgets.preview import Preview
+from chatkit.widgets.contentform import Preview
+from chatkit.widgets.controls import Model, join_module, join_styles
+from chatkit.widgets.fields import FormButton, Panel, PanelPage
+from chatkit.widgets.planview import PlanView, ReviewedEdits
 
 _MAX_CODE_LENGTH = 80  #: characters of a template code
 _PRELOADED = 3  #: texts that are sent before they are asked for
@@ -160,7 +161,7 @@ def _suggestion_origin(one: Suggestion) -> str:
     return f"{cut(one.template_code, 40)}{kind}"
 
 
-class QueueView(PlanPanel):
+class QueueView(ReviewedEdits, Panel):
     """Texts to review, one after the other: source, translation, rules, preview, suggestions.
 
     Ctrl+Enter takes a translation as it stands and goes on, Alt+↑ and Alt+↓ go from text to
@@ -179,8 +180,6 @@ class QueueView(PlanPanel):
     <queue: 5 texts in 1 language: 5 unknown.>
     """
 
-    _css_classes = ("qu-queueview",)
-
     def __init__(self, queue: Queue) -> None:
         if not isinstance(queue, Queue):
             raise InputError(
@@ -192,13 +191,13 @@ class QueueView(PlanPanel):
         self._preview = Preview(queue.content(0)) if len(queue) else None
         if len(queue):
             self._show_preview(0, None)
-        self._review = ActionButton(
-            "Review changes", lambda: self._attempt(self.plan), "primary", disabled=not len(queue)
-        )
+        review = FormButton("Review changes", lambda: self._bar.attempt(self.plan), "primary")
+        review.disabled = not len(queue)
+        self._bar = PanelPage([review])
+        self._bar.add_class("chatkit-sticky")
         columns = [self._card, *([self._preview] if self._preview else [])]
         row = w.HBox(columns, layout=w.Layout(**_ROW_LAYOUT))
-        bar = make_box(w.HBox, "chatkit-sticky", [self._review])
-        super().__init__([row, bar, self._message, self._below])
+        super().__init__([self._bar, row, self._page], "qu-queueview")
 
     def _show_preview(self, number: int, text: str | None) -> None:
         if self._preview is None:
@@ -218,9 +217,8 @@ class QueueView(PlanPanel):
             PlanRefused: The plan that was made before is being applied.
         """
         self._check_idle()
-        view = self._show_plan(self.queue.plan(), self.plan)
-        self._message.show("")
-        return view
+        self._bar.report("")
+        return self._show_plan(self.queue.plan(), self.plan)
 
     def _edits(self) -> object:
         return [(item.answer, item.text) for item in self.queue.items]

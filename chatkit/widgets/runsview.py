@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets as w
-
 from chatkit.api.connection import describe_account, is_live
 from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.errors import PlanRefused
-from chatkit.report import STYLE, html_heading
 from chatkit.util.display import escaped, many
-from chatkit.widgets.controls import ActionButton, Panel, join_styles, make_box
+from chatkit.widgets.controls import Exported
+from chatkit.widgets.fields import FormButton, FormGroup, FormModel, Html
 from chatkit.widgets.planview import PlanView
-from chatkit.widgets.table import Item, PagedRows, draw_row_button, draw_saved_rows
+from chatkit.widgets.table import Item, PagedRows, draw_row_button, draw_saved_rows, draw_saved_view
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +25,7 @@ _COLUMNS = {"started": 18, "account": 18, "changes": 22, "state": 20, "to do": 2
 _LOOKS = {"finished": "fine", "open": "open", "damaged": "bad"}
 
 
-class RunsView(Panel):
+class RunsView(Exported, FormModel):
     """The runs of this machine as a table to click; `chatkit.runs()` shows itself as one.
 
     A click opens a run below with all its rows, as its journal knows them. What writes to an
@@ -41,9 +39,6 @@ class RunsView(Panel):
         opened: Returns the plan of a run and its result so far.
     """
 
-    _style = STYLE + join_styles("planview.css")
-    _css_classes = ("chatkit-planview", "chatkit-runs")
-
     def __init__(
         self,
         runs: pd.DataFrame,
@@ -53,13 +48,16 @@ class RunsView(Panel):
         self.runs = runs  #: the frame that is shown
         self.view: PlanView | None = None  #: the run that is open
         self._reread, self._open_plan = reread, opened
-        self._heading = w.HTML()
+        self._heading = Html()
         self._rows = PagedRows(_COLUMNS, [], act=self._handle_action, label="Runs")
-        self._again = ActionButton("Read again", self.read_again)
-        self._close = ActionButton("Close this run", lambda: self._attempt(self.close_run))
-        self._below = w.VBox()
-        bar = make_box(w.HBox, "chatkit-bar", [self._again, self._close])
-        super().__init__([self._heading, self._rows, bar, self._message, self._below])
+        self._close = FormButton("Close this run", lambda: self.attempt(self.close_run))
+        self._close.hidden = True
+        bar = FormGroup(
+            [FormButton("Read again", self.read_again), self._close], css="chatkit-bar", row=True
+        )
+        self._title, self._below = Html(), FormGroup()
+        parts = [self._heading, self._rows, bar, self.status, self._title, self._below]
+        super().__init__(FormGroup(parts, css="chatkit-planview chatkit-runs"))
         self._fill_table(stay=False)
 
     def __repr__(self) -> str:
@@ -68,9 +66,8 @@ class RunsView(Panel):
     def _make_saved_page(self) -> str:
         columns = {name: width for name, width in _COLUMNS.items() if name != "to do"}
         table = draw_saved_rows(columns, _make_run_items(self.runs, acts=False), "chatkit.runs()")
-        parts = [f"<style>{self._style}</style>", html_heading(_summarize(self.runs)), table]
         below = "" if self.view is None else self.view._make_saved_page()
-        return f'<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>{below}'
+        return draw_saved_view(_summarize(self.runs), table) + below
 
     def read_again(self) -> None:
         """Show the runs as they are now."""
@@ -94,9 +91,10 @@ class RunsView(Panel):
         view = self.view = PlanView(plan, self._on_applied, result=result, live=live)
         started = f"Run of {_format_local_time(record['started'])}, {_format_account(record)}"
         title = escaped(f"{started}{', live data' if live else ''}")
-        self._below.children = [w.HTML(f"<p><strong>{title}</strong></p>"), view]
+        self._title.value = f"<p><strong>{title}</strong></p>"
+        self._close.hidden = False
+        self.show_in(self._below, view)
         view.reveal()
-        self._close.layout.display = None
         return view
 
     def _check_idle(self) -> None:
@@ -111,18 +109,18 @@ class RunsView(Panel):
         """
         self._check_idle()
         self.view = None
-        self._below.children = []
-        self._message.show("")
-        self._close.layout.display = "none"
+        self._title.value, self._close.hidden = "", True
+        self.status.write("")
+        self.show_in(self._below)
 
     def _on_applied(self, _: PlanView) -> None:
-        self._message.show("")
+        self.status.write("")
         self.read_again()
 
     def _handle_action(self, act: str, run: str) -> None:
         """Open a run for the action of a button. Nothing is written before a button below it."""
         if run in self.runs.index:
-            self._attempt(self._open_for_action, act, run)
+            self.attempt(self._open_for_action, act, run)
 
     def _open_for_action(self, act: str, run: str) -> None:
         view = self.open_run(run)
@@ -136,13 +134,12 @@ class RunsView(Panel):
         elif act == "back":
             view.undo()
             text = "The plan that takes it back is below: nothing is sent before you click there."
-        self._message.show(text)
+        self.report(text)
 
     def _fill_table(self, *, stay: bool) -> None:
         self._heading.value = f"<p><strong>{escaped(_summarize(self.runs))}</strong></p>"
         self._rows.fill(_COLUMNS, _make_run_items(self.runs), stay=stay)
-        if self.view is None:
-            self._close.layout.display = "none"
+        self.draw()
 
 
 def _summarize(runs: pd.DataFrame) -> str:

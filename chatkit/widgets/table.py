@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-import ipywidgets as w
-import traitlets
-
-from chatkit.report import MANY, html_tables, marked
+from chatkit.report import MANY, SEVERITIES, STYLE, html_heading, html_tables, marked
 from chatkit.util.display import compare_words, escaped, visible
-from chatkit.widgets.controls import ActionButton, Model, join_module, make_box
+from chatkit.widgets.controls import join_styles
+from chatkit.widgets.fields import Choice, Control, FormGroup, Html, RepeatButton, Text
 
 PAGE = 10  #: rows that are shown at once
 _FOLD_AFTER = 600  #: characters of a text that are seen before somebody asks for all of it
 _AROUND = 60  #: characters that are seen on both sides of what is the same in a long text
 _COMPARED = 20_000  #: characters of two texts that are compared word by word
+_LOOK = STYLE + join_styles("planview.css")  #: of a saved page
 _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
 
 
@@ -68,14 +67,14 @@ def _draw_lines(text: str) -> str:
 
 
 def draw_finding_list(findings: Iterable[tuple[str, ...]]) -> str:
-    """Return findings as an HTML list with icons and severities; "" without any.
+    """Return findings as an HTML list with icons and severities, the worst first; "" without any.
 
     Args:
         findings: Of each how severe it is and the message; then what to do, and another word for
             how severe it is.
     """
     items = []
-    for each in findings:
+    for each in sorted(findings, key=lambda one: SEVERITIES.index(one[0])):
         severity, message, hint, word = (*each, "", "")[:4]
         text = marked(visible(message))
         text += f" <span>{marked(visible(hint))}</span>" if hint else ""
@@ -113,6 +112,24 @@ class Item(NamedTuple):
         return f'<tbody class="{looks}"><tr>{"</tr><tr>".join(lines)}</tr></tbody>'
 
 
+_LINES = 8  #: lines of a row that are shown before somebody asks for all
+
+
+def fold_lines(lines: Sequence[str], name: str) -> tuple[list[str], str]:
+    """Fold the lines of a row after the first ones; return them, and a button that shows all.
+
+    Args:
+        lines: The lines, each as cells of HTML.
+        name: The name of the row.
+    """
+    folded = [line.replace("<td", "<td data-far", 1) for line in lines[_LINES:]]
+    lines = [*lines[:_LINES], *folded]
+    if not any("ck-far" in line or "data-far" in line for line in lines):
+        return lines, ""
+    words = f'data-more aria-label="Show all of {escape(name)}" aria-expanded="false"'
+    return lines, f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
+
+
 def draw_row_button(act: str, row: str, label: str, name: str) -> str:
     """Return the HTML of a button in a row.
 
@@ -135,6 +152,12 @@ def _with_account_column(columns: Mapping[str, int], items: Sequence[Item]) -> M
     return {"account": 12} | {name: round(width * 0.88) for name, width in columns.items()}
 
 
+def draw_saved_view(heading: str, *parts: str) -> str:
+    """Return a saved page of a view with rows: its headline, and parts of HTML."""
+    html = "".join([html_heading(heading), *parts])
+    return f'<style>{_LOOK}</style><div class="chatkit-plan chatkit-planview">{html}</div>'
+
+
 def draw_saved_rows(columns: Mapping[str, int], items: Sequence[Item], where: str) -> str:
     """Return rows as HTML for a saved page, most of them folded.
 
@@ -148,7 +171,7 @@ def draw_saved_rows(columns: Mapping[str, int], items: Sequence[Item], where: st
     return html_tables(widths, rows[:PAGE], rows[PAGE:], len(items), where)
 
 
-class RowsTable(Model):
+class RowsTable(Control):
     """A table of escaped HTML with buttons in its rows.
 
     Args:
@@ -156,24 +179,21 @@ class RowsTable(Model):
         act: What a click calls, with what its button does and of which row.
     """
 
-    _esm = join_module(["keys.js", "side.js", "elements.js", "planview.js"])
+    kind = "table"
 
-    html = traitlets.Unicode().tag(sync=True)
-    label = traitlets.Unicode().tag(sync=True)
-    #: Whether a click has opened it: the page goes there once.
-    opened = traitlets.Bool(False).tag(sync=True)
-
-    def __init__(self, label: str, act: Callable[[str, str], object] | None) -> None:
+    def __init__(self, label: str, act: Callable[[str, str], object] | None = None) -> None:
+        super().__init__(label, "")
         self._act = act
-        super().__init__(label=label)
 
-    def _receive(self, message: Any) -> None:
-        match message:
+    def enter(self, value: Any) -> bool:
+        """Do what a button in a row is for."""
+        match value:
             case {"act": str(act), "row": str(row)} if self._act is not None:
                 self._act(act, row)
+        return False
 
 
-class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+class PagedRows(FormGroup):
     """A table of many rows in pages, with filters by kind or account, and by text.
 
     Args:
@@ -191,19 +211,15 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         *,
         label: str = "Rows",
     ) -> None:
-        self._make_saved_page, self._filling = 0, False
-        self.kind = w.Dropdown(description="Show")
-        self.search = w.Text(description="that hold", placeholder="any text")
-        self._table, self._place = RowsTable(label, act), w.HTML()
-        self._back = ActionButton("Previous", lambda: self._turn(-1))
-        self._on = ActionButton("Next", lambda: self._turn(1))
-        controls = [self.kind, self.search]
-        for control in controls:
-            control.observe(lambda _: self._turn(0), names="value")
-        self._filters = make_box(w.HBox, "chatkit-bar", controls)
-        self._pager = make_box(w.HBox, "chatkit-bar", [self._back, self._on, self._place])
-        super().__init__([self._filters, self._table, self._pager])
-        self.add_class("chatkit-plan")
+        self._filter, self._search = Choice("Show", {"": ""}), Text("that hold", "any text")
+        self._filter.entered = self._search.entered = lambda: self._turn_to(0)
+        self._table, self._place = RowsTable(label, act), Html()
+        self._back = RepeatButton("Previous", lambda: self._turn_to(self._page - 1))
+        self._on = RepeatButton("Next", lambda: self._turn_to(self._page + 1))
+        self._filters = FormGroup([self._filter, self._search], css="chatkit-bar", row=True)
+        pager = [self._back, self._on, self._place]
+        self._pager = FormGroup(pager, css="chatkit-bar", row=True)
+        super().__init__([self._filters, self._table, self._pager], css="chatkit-plan")
         self.fill(columns, items)
 
     def fill(
@@ -223,62 +239,48 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         )
         counts = Counter(kind for item in items for kind in item.kinds)
         counts += Counter(item.account for item in items if item.account)
-        options = [(f"{name} {number:,}", name) for name, number in counts.items()]
-        chosen = self.kind.value
-        self._filling = True
-        self.kind.options = [(f"all {len(items):,}", ""), *options]
-        self.kind.value = chosen if stay and chosen in counts else ""
+        chosen = self._filter.read() if stay else ""
+        named = {f"{name} {number:,}": name for name, number in counts.items()}
+        self._filter.offer({f"all {len(items):,}": "", **named})
+        self._filter.show(chosen if chosen in counts else "")
         if not stay:
-            self.search.value, self._make_saved_page = "", 0
-        self._filling = False
-        self._filters.layout.display = None if len(items) > PAGE else "none"
+            self._search.value = ""
+        self._filters.hidden = len(items) <= PAGE
         self.items = list(items)
         self._texts = [f"{item.account} {item.text}".casefold() for item in self.items]
-        self.redraw()
+        self._turn_to(self._page if stay else 0)
 
     def choose(self, kind: str) -> None:
         """Show the rows of one kind, if there are any of it."""
         if any(kind in item.filters for item in self.items):
-            self.kind.value = kind
-
-    def reveal(self) -> None:
-        """Scroll the table into view once it is drawn, and focus it."""
-        self._table.opened = True
+            self._filter.show(kind)
+            self._turn_to(0)
 
     def __repr__(self) -> str:
         return f"<{len(self.matching()):,} of {len(self.items):,} rows>"
 
     def matching(self) -> list[Item]:
         """Return the rows of the chosen kind that hold the text, on all pages."""
-        text, kind = self.search.value.casefold().strip(), self.kind.value
+        text, kind = self._search.value.casefold().strip(), self._filter.read()
         return [
             item
             for item, searched in zip(self.items, self._texts, strict=True)
             if text in searched and (not kind or kind in item.filters)
         ]
 
-    def _turn(self, pages: int) -> None:
-        """Turn so many pages; 0 goes to the first."""
-        if not self._filling:
-            self._make_saved_page = max(self._make_saved_page + pages, 0) if pages else 0
-            self.redraw()
-
-    def redraw(self) -> None:
-        """Draw the rows of this page as they are now."""
+    def _turn_to(self, number: int) -> None:
+        """Draw a page of the rows as they are now, or the nearest one that there is."""
         matching = self.matching()
         last = max(len(matching) - 1, 0) // PAGE
-        self._make_saved_page = min(self._make_saved_page, last)
-        first = self._make_saved_page * PAGE
+        self._page = min(max(number, 0), last)
+        first = self._page * PAGE
         page = matching[first : first + PAGE]
         body = "".join(item.html() for item in page)
         nothing = "<p>No row is like that.</p>" if self.items else ""
         # the class names keep JupyterLab from reading $…$ in a name as mathematics
         head = f'<table class="tex2jax_ignore mathjax_ignore"><thead><tr>{self._head}</tr></thead>'
-        self._table.html = f"{head}{body}</table>" if page else nothing
-        self._back.disabled, self._on.disabled = (
-            self._make_saved_page == 0,
-            self._make_saved_page == last,
-        )
+        self._table.value = f"{head}{body}</table>" if page else nothing
+        self._back.disabled, self._on.disabled = self._page == 0, self._page == last
         place = f"{first + 1:,} to {first + len(page):,} of {len(matching):,}"
         self._place.value = f'<span role="status">{place}</span>' if page else ""
-        self._pager.layout.display = None if last else "none"
+        self._pager.hidden = not last

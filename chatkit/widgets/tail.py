@@ -20,8 +20,9 @@ from chatkit.inbox import Inbox
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, parse_contact, parse_events
 from chatkit.profile import ServiceProfile
-from chatkit.report import Report, ReportPart
+from chatkit.report import Report, ReportPart, headline, table
 from chatkit.util.display import cut, many, visible
+from chatkit.util.json import JsonFault, read_json
 from chatkit.webhooks import list_event_kinds
 from chatkit.widgets.controls import draw_saved_table, join_module, join_styles
 from chatkit.widgets.following import Follower
@@ -94,23 +95,22 @@ class Tail(Follower):
     ) -> None:
         if not 1 <= limit <= 2000:
             raise InputError("limit= is from 1 to 2,000 rows, like limit=300.")
+        self._inbox = inbox
         self._contact_names = read_names(contacts)  # by number
         self._names: dict[str, str] = {}
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self._last_read = 0  #: the id of the last delivery that was looked at
         self._verified_later = inbox._store.verified_later
         self._chosen = _Filters(*map(str.strip, (kind, contact, search)))
-        super().__init__(inbox)
-
-    def _initial_state(self) -> dict[str, Any]:
         self._load_last()
-        kinds = {*list_event_kinds(self._inbox._profile), *(row["kind"] for row in self._rows)}
-        return {
+        kinds = {*list_event_kinds(inbox._profile), *(row["kind"] for row in self._rows)}
+        super().__init__(
+            inbox,
             **self._chosen._asdict(),
-            "limit": self._rows.maxlen,
-            "kinds": sorted(kinds - {"", "*"}),
-            "first": self.rows,
-        }
+            limit=limit,
+            kinds=sorted(kinds - {"", "*"}),
+            first=self._named(reversed(self._rows)),
+        )
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -136,7 +136,7 @@ class Tail(Follower):
                     self._chosen = before  # until it can be read
                     raise
                 self._verified_later = verified_later
-                self._send_all(None)
+                self.send({"all": self.rows, "view": None})
                 return len(self._rows)
             if self.paused:
                 return 0
@@ -176,7 +176,7 @@ class Tail(Follower):
         for delivery in self._inbox._select(
             since=begin, until=top, verified=None, repeats=True, **choice
         ):
-            if not has_words(delivery.body, chosen.search):
+            if chosen.search and not has_words(delivery.body, chosen.search):
                 continue
             events = parse_events(delivery, self._inbox._profile)
             if contact is None or contact in {event.contact for event in events}:
@@ -198,13 +198,16 @@ class Tail(Follower):
 
     # --- the page -------------------------------------------------------------------
 
-    def _send_all(self, view: str | None) -> None:
-        self.send({"all": self.rows, "view": view})
+    def _show_problem(self, problem: str) -> None:
+        self.send({"problem": problem})
 
-    def _handle_message(self, message: Any) -> None:
+    def _receive(self, message: Any) -> None:
         match message:
+            case {"here": str(view)}:
+                self.send({"all": self.rows, "view": view})
             case {"open": int(delivery), "view": view}:
                 self.send({"opened": self._delivery_details(delivery), "view": view})
+        super()._receive(message)
 
     def _delivery_details(self, delivery: int) -> dict[str, Any]:
         try:
@@ -294,18 +297,9 @@ def _describe_failure(event: Event) -> str:
 
 def has_words(body: bytes, words: str) -> bool:
     """Return whether a body has these words, in any case, also if JSON has escaped them."""
-    if not words:
-        return True
-    text, searched = body.decode("utf-8", "replace").casefold(), words.casefold()
-    if searched in text:
-        return True
-    if "\\" not in text:
-        return False
-    try:
-        text = json.dumps(json.loads(body), ensure_ascii=False).casefold()
-    except (ValueError, RecursionError):
-        return False
-    return json.dumps(words, ensure_ascii=False)[1:-1].casefold() in text
+    text = body.decode("utf-8", "replace")
+    text = format_body(body) if "\\" in text else text
+    return words.casefold() in text.casefold()
 
 
 def describe_signature(row: dict[str, Any]) -> str:
@@ -340,20 +334,8 @@ def _shorten(value: str | None) -> str:
     return cut(value or "", _MAX_ROW_TEXT)
 
 
-_MAX_NODES = 3000  #: values of a tree that are shown; a body may have a million
-_MAX_DEPTH = 60  #: levels of it
-_OPEN_DEPTH = 12  #: levels that are unfolded at first; a message lies ten deep
 _SHORT = 500  #: characters of a name, a header or a reason
-_MAX_TEXT = 4000  #: characters of a text in it
 _MAX_BODY = 100_000  #: characters of a body that is no JSON
-
-
-class _Digits(str):
-    """A number as it is written in JSON: a page would round a long one."""
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """An object as it is written in JSON, with repeated names."""
 
 
 def describe_delivery_details(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]:
@@ -370,60 +352,21 @@ def describe_delivery_details(delivery: Delivery, profile: ServiceProfile) -> di
         "verified": delivery.verified,
         "verdict": describe_signature(about),
         "headers": [[cut(name, _SHORT), cut(value, _SHORT)] for name, value in delivery.headers],
-        "tree": draw_body(delivery.body),
+        "body": _show_lines(format_body(delivery.body)[:_MAX_BODY]),
     }
 
 
-def draw_body(body: bytes) -> str:
-    """Return a body as an HTML tree; one that is no JSON as a single text."""
+def _show_lines(text: str) -> str:
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def format_body(body: bytes) -> str:
+    """Return a body as indented JSON; one that is no JSON, or not clear, as it is."""
+    text = body.decode("utf-8", "replace")
     try:
-        value = json.loads(
-            body,
-            object_pairs_hook=_Pairs,
-            parse_int=_Digits,
-            parse_float=_Digits,
-            parse_constant=_Digits,
-        )
-    except (ValueError, RecursionError):
-        return _draw_leaf("", "text", f'"{cut(body.decode("utf-8", "replace"), _MAX_BODY)}"')
-    return _draw_node("", value, [_MAX_NODES], 0)
-
-
-def _draw_node(name: str, value: Any, remaining: list[int], depth: int) -> str:
-    """Return a value and what is in it as HTML, until no more values are `remaining`."""
-    remaining[0] -= 1
-    if isinstance(value, _Digits):
-        return _draw_leaf(name, "value", value[:_MAX_TEXT])
-    if isinstance(value, str):
-        return _draw_leaf(name, "text", f'"{cut(value, _MAX_TEXT)}"')
-    if not isinstance(value, list):
-        return _draw_leaf(name, "value", json.dumps(value))
-    parts: list[str] = []
-    for n, item in enumerate(value):
-        if depth == _MAX_DEPTH or remaining[0] <= 0:
-            more = f"{many(len(value) - n, 'more value')}, not shown"
-            more = "too deep to be shown" if depth == _MAX_DEPTH else more
-            parts.append(_draw_leaf("", "rest", more))
-            break
-        key, inner = item if isinstance(value, _Pairs) else (str(n), item)
-        parts.append(_draw_node(cut(key, _SHORT), inner, remaining, depth + 1))
-    count = f"{{{len(value)}}}" if isinstance(value, _Pairs) else f"[{len(value)}]"
-    unfolded = " open" if depth < _OPEN_DEPTH and len(parts) <= 20 else ""
-    return (
-        f"<details{unfolded}><summary>{_draw_name(name)}"
-        f'<span class="tl-size">{count}</span></summary>'
-        f'<div class="tl-inside">{"".join(parts)}</div></details>'
-    )
-
-
-def _draw_leaf(name: str, kind: str, text: str) -> str:
-    return (
-        f'<div class="tl-leaf">{_draw_name(name)}<bdi class="tl-{kind}">{escape(text)}</bdi></div>'
-    )
-
-
-def _draw_name(name: str) -> str:
-    return f'<span class="tl-name" dir="auto">{escape(name)}: </span>' if name else ""
+        return json.dumps(read_json(text), ensure_ascii=False, indent=2)
+    except (JsonFault, RecursionError):
+        return text
 
 
 # --- how far messages come ------------------------------------------------------------------
@@ -434,8 +377,7 @@ _FUNNEL_STEPS = {
     "delivered": ("delivered", "read", "played"),
     "read": ("read", "played"),
 }
-#: Colours of bars where the page has none of its own.
-_BARS = {"brand": "#3b82c4", "error": "#d97a1f"}
+_BAR = 24  #: columns of the longest bar
 
 
 def funnel(statuses: pd.DataFrame) -> Funnel:
@@ -467,44 +409,23 @@ def funnel(statuses: pd.DataFrame) -> Funnel:
     return Funnel(f"Where {many(total, 'message')} got to", counts)
 
 
-def _format_share(count: int, total: int) -> str:
-    return f"{count / total:.1%}" if total else "–"
-
-
 class Funnel(Report):
-    """A table with a bar for each count; a text in a terminal.
+    """A table with a bar for each count.
 
     Args:
         title: What it shows.
         counts: How many messages have reached each status; the first is all of them.
     """
 
-    _name, _style = "chatkit-funnel", ""
-
     def __init__(self, title: str, counts: Mapping[str, int]) -> None:
-        self.title = title
-        self._counts = counts
-        self._total = next(iter(counts.values()))
+        self.title, self._counts = title, counts
 
     def _parts(self) -> Iterable[ReportPart]:
-        lines = [self.title, "status     messages   share"]
-        for status, count in self._counts.items():
-            lines.append(f"{status:<9}  {count:>8,}  {_format_share(count, self._total):>6}")
-        return [ReportPart(lines, self._html)]
-
-    def _html(self) -> str:
-        rows = []
-        for status, count in self._counts.items():
-            width = 100 * count / max(self._total, 1)
-            colour = "error" if status == "failed" else "brand"
-            rows.append(
-                f'<tr><th scope="row" style="text-align: left">{escape(status)}</th>'
-                '<td style="width: 24em"><div style="height: 1.1em; '
-                f'width: {width:.1f}%; background: var(--jp-{colour}-color1, {_BARS[colour]})">'
-                f"</div></td><td>{count:,}</td><td>{_format_share(count, self._total)}</td></tr>"
-            )
-        return (
-            '<table><caption style="text-align: left">'
-            f"{escape(self.title)}</caption><thead><tr><th>status</th><td></td><th>messages</th>"
-            f"<th>share</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
-        )
+        total = next(iter(self._counts.values()))
+        shares = {status: count / max(total, 1) for status, count in self._counts.items()}
+        rows = [
+            (status, f"{count:,}", f"{shares[status]:.1%}", "█" * round(_BAR * shares[status]))
+            for status, count in self._counts.items()
+        ]
+        widths = {"status": 16, "messages": 14, "share": 14, "": 0}
+        return [headline(self.title), table(widths, rows, headings="columns")]

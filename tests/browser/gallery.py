@@ -15,7 +15,7 @@ from chatkit.flowjson.lint import lint
 from chatkit.inbox import Inbox
 from chatkit.widgets import (BoardGrid, ContentForm, Conversation, Editor, FolderView, Form, Grid,
     PlanView, Player, Preview, QueueView, Registrations, Tail, funnel, login)
-from chatkit.widgets.controls import ActionButton, Code, Message
+from chatkit.widgets.fields import CodeText, FormButton, FormGroup, FormModel, Status
 from inbox.bodies import ANA, BEN, message, status
 from widgets.inbox.stored import EVIL, moved, put, written
 from widgets.showcase import DOCUMENT
@@ -57,14 +57,13 @@ put(inbox, written(message(1, text={{"body": "Hello, is my order there?"}}), kin
     written(message(500, who=BEN, text={{"body": "שלום, תודה רבה"}})))"""
 #: The states of each widget by name; what a cell ends with is shown.
 STATES = {
-    "button": """ipywidgets.VBox([ActionButton("Look again", print),
-    ActionButton("Create", print, "primary"), ActionButton("Delete", print, "danger"),
-    ActionButton("Not yet", print, disabled=True)])""",
-    "code": "Code('client.contacts.create(number=\"2025550187\")')",
-    "message": """done, wrong = Message(), Message()
-done.show("Saved contact 50257.")
-wrong.show("Nothing was sent: see above.", wrong=True)
-ipywidgets.VBox([done, wrong])""",
+    "button": """FormModel(FormGroup([FormButton("Look again", print),
+    FormButton("Create", print, "primary"), FormButton("Delete", print, "danger")]))""",
+    "code": "FormModel(FormGroup([CodeText('', 'client.contacts.create(number=\"2025550187\")')]))",
+    "message": """done, wrong = Status(), Status()
+done.write("Saved contact 50257.")
+wrong.write("Nothing was sent: see above.", wrong=True)
+FormModel(FormGroup([done, wrong]))""",
     "form": "Form(client.contacts)",
     "form wrong": """form = Form(client.contacts)
 form.set("number", "7700900000")
@@ -83,8 +82,7 @@ form""",
     "form of a webhook": "Form(empty.webhooks)",
     "login": "login('gallery')",
     "login refused": """refused = login('gallery')
-refused.message = "Nothing was kept. base_url: it is no address."
-refused._update_controls()
+refused.report("Nothing was kept. base_url: it is no address.", wrong=True)
 refused""",
     "grid": "Grid(client.contacts, contacts)",
     "grid edited": """grid = Grid(client.contacts, contacts)
@@ -101,7 +99,6 @@ grid.set(grid.add(), "name", "Bo")
 grid.filter(contains={"name": "a"})
 grid.sort("name")
 grid.review()
-grid._show_code()
 grid""",
     "grid with options": "Grid(client.contacts, contacts)",
     "grid empty": "Grid(client.contacts, contacts.head(0))",
@@ -214,9 +211,7 @@ said = english.read_text("utf-8").replace("repaired and ready", "<b>ready</b>")
 english.write_text(said, "utf-8")
 (shop.path / "flows/trade-in-estimate.json").unlink()
 FolderView(shop, client)""",
-    "folder view of what only one side has": """view = FolderView(shop, empty)
-view.choose("templates/order_ready/ar.json")
-view""",
+    "folder view of what only one side has": """FolderView(shop, empty)""",
     "folder view alone": "FolderView(shop)",
     "rehearsal": "chatkit.rehearse(client.contacts.plan([{'id': 50002, 'name': 'Ana Cruz'}]))",
     "funnel": "funnel(inbox.statuses())",

@@ -19,18 +19,14 @@ SHEETS = {
     "editor/findings.css": "cl-findings",
     "editor/source.css": "cs-source",
     "editor/tree.css": "ct-tree",
-    "folderview.css": "fv-folder",
     "form.css": "chatkit-form",
     "grid.css": "gd-grid",
-    "gridpanel.css": "chatkit-gridpanel",
     "inbox/conversation.css": "chatkit-conversation",
-    "inbox/registrations.css": "chatkit-registrations",
     "inbox/tail.css": "tl-tail",
     "fields.css": "chatkit-fields",
     "login.css": "chatkit-login",
     "planview.css": "chatkit-planview",
     "player/player.css": "fp-player",
-    "preview/preview.css": "pv-preview",
 }
 
 _UNSTYLED = """roots => {

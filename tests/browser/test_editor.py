@@ -259,7 +259,7 @@ def test_offers_shut_findings_keep_the_focus_and_a_review_goes_out_of_date(
     hand.tab("Form")
 
     # what is worst comes first
-    severities = hand.findings.locator(".cl-mark").all_inner_texts()
+    severities = hand.findings.locator("li b").all_inner_texts()
     assert severities == sorted(severities, key=["error", "warning", "note"].index)
     fixes = hand.findings.get_by_role("button", name="Fix: ")
     if count := fixes.count():

@@ -39,7 +39,6 @@ class Gallery:
         self.state("editor with a source").get_by_role("tab", name="Source").click()
         self.state("tail").locator("tbody button").first.click()
         expect(self.state("tail").get_by_role("heading")).to_be_visible()
-        self.state("conversation folded").locator("summary").click()
         for name in STATES:
             expect(self.state(name).locator(".jp-OutputArea-output")).not_to_have_count(0)
         self.state("grid with options").locator(".gd-options").nth(1).click()
@@ -166,15 +165,16 @@ def test_each_widget_looks_as_it_does_alone(gallery: Gallery) -> None:
 def test_a_rule_that_reaches_another_widget_is_noticed(gallery: Gallery) -> None:
     sheet = gallery.page.locator("head style[id$='.grid.GridTable']")
     text = sheet.evaluate("one => one.textContent")
-    sheet.evaluate("one => one.textContent += '.pv-body { position: relative; }'")
+    sheet.evaluate("one => one.textContent += '.pv-preview { position: relative; }'")
     try:
         result = leaks(gallery, ["grid", "preview", "tail"], ORDERS[:1])
     finally:
         sheet.evaluate("(one, text) => one.textContent = text", text)
     assert result, "no leak is noticed"
-    assert all(one.startswith("preview: div.pv-body: position: static is") for one in result), (
-        result
-    )
+    assert all(
+        one.startswith("preview: div.chatkit-group.pv-preview: position: static is")
+        for one in result
+    ), result
 
 
 # --- everybody can use it ---------------------------------------------------------------------
@@ -293,9 +293,7 @@ KEYS = """(outs) => {
     });
     document.documentElement.removeEventListener("keydown", hear);
     return found;
-}""".replace(
-    "CHATKIT", "'.fp-player, [class*=-grid], .tl-tail, .bd-board, .fv-folder, [class*=chatkit-]'"
-)
+}""".replace("CHATKIT", "'.fp-player, [class*=-grid], .tl-tail, .bd-board, [class*=chatkit-]'")
 
 
 def test_shortcuts_of_jupyter_pass_through_and_letters_do_not(gallery: Gallery) -> None:

@@ -145,7 +145,7 @@ def test_a_tail_follows_a_hundred_a_second_and_is_searched_and_opened(
     sheet = tail.locator(".tl-sheet")
     expect(sheet.get_by_role("heading")).to_be_focused()
     expect(sheet.locator(".tl-bad")).to_have_text(re.compile("not verified: .*sign"))
-    expect(sheet.locator(".tl-tree")).to_contain_text('body: "Olá!"')
+    expect(sheet.locator("pre")).to_contain_text('"body": "Olá!"')
     shots(notebook, "tail")
     sheet.get_by_role("button", name="Close").click()
     expect(rows(tail).first.get_by_role("button")).to_be_focused()
@@ -207,20 +207,18 @@ def test_a_conversation_and_plots_show_what_was_delivered(
     expect(ticked).to_contain_text("👍")
     expect(talk).to_contain_text("131026: Message undeliverable")
     assert talk.locator("img").count() == 0
-    log = talk.get_by_role("log")
+    log = talk.locator(".cv-log")
     sender.send(written(message(700, text={"body": "A long story. " * 90})))
-    talk.get_by_text("Show the rest").press("Enter")
-    log.evaluate("list => list.scrollTop = 0")
+    log.evaluate("list => list.scrollTop = -list.scrollHeight")
     sender.send(written(message(701, text={"body": "Are you there?"})))
     expect(talk.locator("li.theirs")).to_have_count(5)
-    assert log.evaluate("list => list.scrollTop") == 0  # who reads further up is not moved
-    assert talk.locator("details").get_attribute("open") is not None
+    assert log.evaluate("list => list.scrollTop") < 0  # who reads further up is not moved
     shots(notebook, "talk")
-    log.press("End")
+    log.evaluate("list => list.scrollTop = 0")
     shots(notebook, "talk-end")
 
     plot = story.run(notebook, 2)
-    expect(plot.get_by_role("table", name="Where 82 messages got to")).to_be_visible()
+    expect(plot.get_by_text("Where 82 messages got to")).to_be_visible()
     plot.scroll_into_view_if_needed()
     shots(notebook, "plots")
     story.run(notebook, 3)

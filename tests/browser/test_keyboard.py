@@ -116,7 +116,7 @@ def test_a_flow_is_built_and_a_content_translated_by_keyboard_alone(
     keys.reach(form.get_by_label("footer"))
     keys.press("Control+a")
     keys.type("Responde BAJA")
-    expect(form.locator(".pv-phone").first).to_contain_text("Responde BAJA")
+    expect(form.locator(".cf-seen [lang]").first).to_contain_text("Responde BAJA")
     keys.reach(form.locator(".chatkit-fold summary"))
     keys.press("Enter")
     expect(form.get_by_label("is_catalog", exact=True)).to_be_visible()

@@ -92,7 +92,6 @@ def test_a_connection_is_kept_by_keyboard_alone_and_the_notebook_has_nothing_of_
     field = form.get_by_label("Access token")
     expect(field).to_have_attribute("type", "password")
     expect(form).to_contain_text("It goes into the keyring of your system.")
-    expect(form.get_by_label("Where the token will be")).to_be_hidden()
 
     reach(notebook, form.get_by_label("Base address"))
     type_into(page, url, "1001", wrong)
@@ -123,11 +122,9 @@ def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can
 ) -> None:
     notebook, form = open_form(lab, open_notebook, "keyring.backends.fail.Keyring", tmp_path)
     (url, token), page = service, notebook.page
-    place, field = form.get_by_label("Where the token will be"), form.get_by_label("Access token")
-    message = form.locator(".chatkit-field", has=page.get_by_label("Where the token will be"))
+    message = form.locator(".chatkit-field", has=page.get_by_label("Access token"))
     expect(message).to_contain_text("This machine has no keyring.")
     expect(message).to_contain_text(str(tmp_path / "production.token"))
-    assert message.bounding_box()["y"] < field.bounding_box()["y"]
     notebook.shot("login_no_keyring")
     notebook.theme("Dark")
     notebook.shot("login_no_keyring_dark")
@@ -137,28 +134,9 @@ def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can
     reach(notebook, form.get_by_label("Base address"))
     type_into(page, url, "1001")
     page.keyboard.press("Tab")
-    expect(place).to_be_focused()
-    page.keyboard.press("ArrowDown")
-    expect(field).to_be_hidden()
-    expect(message.locator("pre")).to_have_text("export CHATKIT_TOKEN='…'")
-    expect(form.get_by_role("button")).to_have_text("Keep address and account")
-    page.keyboard.press("ArrowUp")
-    expect(field).to_be_visible()
-    type_into(page, "", token)
+    type_into(page, token)
     page.keyboard.press("Enter")
     expect(form.get_by_role("status")).to_contain_text("production.token, which only you can read")
     assert (tmp_path / "production.token").stat().st_mode & 0o777 == 0o600
     expect(story.run(notebook, 2)).to_contain_text("Opened account 1001")
     keeps_nothing(lab, notebook, token)
-
-    # the other choice, with what is known already in its fields
-    form = story.run(notebook, 1).locator(".chatkit-login")
-    reach(notebook, form.get_by_label("Where the token will be"))
-    page.keyboard.press("ArrowDown")
-    expect(form.get_by_role("button")).to_have_text("Keep address and account")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect(form.get_by_role("status")).to_contain_text("export CHATKIT_TOKEN='…'")
-    notebook.shot("login_in_a_variable")
-    assert not (tmp_path / "production.token").exists()
-    assert url in (tmp_path / "connections.toml").read_text(encoding="utf-8")

@@ -83,7 +83,7 @@ def test_what_was_last_seen_of_each_widget_is_there_when_its_kernel_has_ended(
     notebook = open_notebook(name, place)
     notebook.run_all()
     expect(notebook.page.get_by_text(LINE)).to_have_count(0)
-    expect(notebook.page.locator(".chatkit-planview")).to_have_count(2)  # the runs too
+    expect(notebook.page.locator(".chatkit-planview")).to_have_count(4)  # all with rows
     notebook.page.get_by_role("button", name="Apply 2 changes").click()
     notebook.page.locator(".chatkit-form input").first.fill("555 0100")
 

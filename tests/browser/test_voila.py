@@ -25,7 +25,7 @@ client = chatkit.connect(chatkit.Sandbox(seed="demo"))""",
     "Player(client.flows.get(301).flow_json)",
     "Tail(chatkit.Inbox())",
 ]
-RENDERED = ("gd-grid", "chatkit-form", "bd-board", "pv-phone", "fp-player", "tl-tail")
+RENDERED = ("gd-grid", "chatkit-form", "bd-board", "pv-preview", "fp-player", "tl-tail")
 #: What Voila 0.5 complains of with any notebook, on its own: it looks for icons at a content
 #: network, and for an extension of Notebook that needs a newer Lab than it brings.
 VOILAS_OWN = re.compile(r"ERR_NAME_NOT_RESOLVED|RUNTIME-012|voila/api/shutdown|api/shutdown")

@@ -87,8 +87,15 @@ def enter(widget: Any, control: Control, value: Any) -> None:
         widget.enter_at(control.id, value)
         return
     for form in parts(widget):
-        if isinstance(form, FormModel):
+        if isinstance(form, FormModel) and control in parts(form):
             send(form, {"id": control.id, "entered": value})
+            return
+
+
+def click_row(widget: Any, act: Any, row: Any) -> None:
+    """Click the button of a row in the first table of a widget."""
+    table = next(one for one in parts(widget) if isinstance(one, RowsTable))
+    enter(widget, table, {"act": act, "row": row})
 
 
 def code(widget: Any) -> str:
@@ -105,9 +112,7 @@ def html(widget: Any) -> str:
     """Return all texts of a widget, as the page gets them."""
     result = []
     for one in parts(widget):
-        if isinstance(one, RowsTable):
-            result.append(one.html)
-        elif kind(one) in ("html", "HTMLView"):
+        if kind(one) in ("html", "table"):
             result.append(one.value)
         if isinstance(one, Control):
             result += [escape(one.help), one.notes, *(escape(text) for _, text in one.problems)]

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from bulk.planning import held
-from widgets.screen import page_of, send
+from widgets.screen import html, page_of, part, press
 
 import chatkit
 from chatkit.client import Client
+from chatkit.widgets.table import PagedRows
 
 CODES = ["order_ready", "rental_reminder"]
 EN = "templates/order_ready/en.json"
@@ -68,15 +69,19 @@ def test_what_was_edited_added_and_deleted_is_told_of_each_file(
     assert "3 of 23 files differ" in repr(view)
 
 
-def test_the_first_file_that_differs_is_shown_with_its_words_marked(
+def test_what_differs_stands_first_with_its_words_marked_live_and_saved(
     folder: chatkit.Folder, client: Client
 ) -> None:
-    rewrite(folder, EN, "repaired and ready", "washed and ready")
+    rewrite(folder, EN, "repaired and ready", "<img src=x onerror=alert(1)> and ready")
     view = chatkit.widgets.FolderView(folder, client)
-    assert "en.json" in view.difference
-    assert "<ins>washed</ins>" in view.difference
-    assert "<del>repaired</del>" in view.difference
-    assert "lines the same" in view.difference
+    kinds = part(view, PagedRows).items
+    assert [item.kinds for item in kinds] == [("different",)] + [("the same",)] * 21
+    for page in (html(view), page_of(view)):
+        row = page[page.index("<tbody") : page.index("</tbody>")]
+        assert "order_ready/<wbr>en.json" in row or "order_ready/en.json" in row
+        assert "<del>repaired</del>" in row and "&lt;img" in row and "<img" not in page
+        assert "left, new: " in page and "right, old: " in page
+    assert "different" in page_of(view) and ">the same<" not in page_of(view)
 
 
 def test_files_that_are_only_formatted_otherwise_do_not_differ(
@@ -87,60 +92,16 @@ def test_files_that_are_only_formatted_otherwise_do_not_differ(
     assert set(chatkit.widgets.FolderView(folder, client).files().values()) == {"the same"}
 
 
-def test_a_file_is_chosen_by_its_path_and_from_the_page(
-    folder: chatkit.Folder, client: Client
-) -> None:
+def test_both_sides_are_read_again(folder: chatkit.Folder, client: Client) -> None:
     view = chatkit.widgets.FolderView(folder, client)
-    view.choose(EN)
-    assert "en.json" in view.difference
-    place = list(view.files()).index("webhooks/hooks-larkspur-cycles-example-chat.json")
-    send(view, {"open": place})
-    assert (view.chosen, "hooks.larkspur" in view.difference) == (place, True)
-    for unusual in ({"open": 999}, {"open": -1}, {"open": "1"}, {"again": False}, None):
-        send(view, unusual)
-        assert view.chosen == place
-    with pytest.raises(chatkit.errors.InputError, match="no file 'flows/none'"):
-        view.choose("flows/none")
-
-
-def test_reading_again_keeps_the_file_that_is_shown(folder: chatkit.Folder, client: Client) -> None:
-    view = chatkit.widgets.FolderView(folder, client)
-    view.choose(EN)
     rewrite(folder, EN, "repaired and ready", "washed")
-    rewrite(folder, "webhooks/old-till-larkspur-cycles-example-status.json", "false", "true")
-    send(view, {"again": True})
-    assert "<ins>washed</ins>" in view.difference
-    assert view.files()["webhooks/old-till-larkspur-cycles-example-status.json"] == "different"
-
-
-def test_a_file_that_cannot_be_read_is_told_with_its_place(
-    folder: chatkit.Folder, client: Client
-) -> None:
-    view = chatkit.widgets.FolderView(folder, client)
+    press(view, "Read again")
+    assert "<ins>washed</ins>" in html(view) and view.files()[EN] == "different"
     (folder.path / EN).write_text("{oops", "utf-8")
-    send(view, {"again": True})
-    assert "cannot be read again" in view.heading
-    assert EN in view.heading
+    press(view, "Read again")
+    assert EN in view.message
     with pytest.raises(chatkit.errors.InputError):
         chatkit.widgets.FolderView(folder, client)
-
-
-def test_what_strangers_wrote_is_escaped_live_and_saved(
-    folder: chatkit.Folder, client: Client
-) -> None:
-    rewrite(folder, EN, "repaired and ready", "<img src=x onerror=alert(1)>")
-    view = chatkit.widgets.FolderView(folder, client)
-    page = page_of(view)
-    assert "<img" not in view.difference
-    assert "<img" not in page
-    assert "onerror" in page
-
-
-def test_the_saved_page_holds_what_differs(folder: chatkit.Folder, client: Client) -> None:
-    rewrite(folder, EN, "repaired and ready", "washed and ready")
-    page = page_of(chatkit.widgets.FolderView(folder, client))
-    assert "<ins>washed</ins>" in page
-    assert page.count(">different</td>") == 1 and ">the same</td>" not in page
 
 
 def test_nothing_is_written_by_looking(
@@ -164,6 +125,5 @@ def test_two_accounts_are_shown_as_files_too(client: Client) -> None:
 def test_a_folder_alone_is_shown_without_a_comparison(folder: chatkit.Folder) -> None:
     view = chatkit.widgets.FolderView(folder)
     assert repr(view).endswith("22 files.>")
-    assert "the same" not in view.difference
-    page = page_of(view)
-    assert page.count("<td") >= 10
+    assert "different" not in html(view) and "left, new" not in html(view)
+    assert page_of(view).count("<td") >= 10 and "<button" not in page_of(view)

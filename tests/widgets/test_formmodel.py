@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import threading
+import time
 from typing import Any
 
 import pytest
@@ -85,17 +88,49 @@ def test_what_python_sets_is_written_over_what_the_page_shows() -> None:
     assert (text.value, text.drawn()["written"]) == ("Ana", 1)
 
 
-def test_a_click_acts_once() -> None:
-    clicked: list[int] = []
-    button = FormButton("Add", lambda: clicked.append(1))
+def test_a_click_acts_once_even_when_it_arrives_again_or_while_it_acts() -> None:
+    clicked: list[str] = []
+
+    def act() -> None:
+        clicked.append(button.token)
+        for token in ("", button.token):
+            enter(form, button, token)
+        time.sleep(0.02)
+
+    button = FormButton("Add", act)
     form = FormModel(FormGroup([button]))
-    token = button.token
-    enter(form, button, token)
-    enter(form, button, token)
-    assert clicked == [1]
+    arguments = (form, button, button.token)
+    threads = [threading.Thread(target=enter, args=arguments) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert clicked == [""]
+    enter(form, button, button.token)
+    assert clicked == ["", ""]
     button.disabled = True
     enter(form, button, button.token)
-    assert clicked == [1]
+    button.click()
+    assert clicked == ["", ""]
+
+
+def test_an_action_that_fails_leaves_a_button_that_works() -> None:
+    button = FormButton("Send", lambda: [][0])
+    before = button.token
+    with pytest.raises(IndexError):
+        button.click()
+    assert button.token not in ("", before)
+
+
+def test_a_form_in_another_form_is_drawn_by_that() -> None:
+    text, below = Text("name"), FormGroup()
+    inner, outer = FormModel(FormGroup([text])), FormModel(FormGroup([below]))
+    outer.show_in(below, inner)
+    enter(outer, text, "Ana")
+    assert text.value == "Ana" and '"value": "Ana"' in json.dumps(wire(outer.tree))
+    inner.report("Saved.")
+    inner.focus_on(text)
+    assert (outer.focused, inner.focused) == (text.id, 0)
 
 
 def test_a_message_about_something_else_is_ignored() -> None:

@@ -10,12 +10,10 @@ from pathlib import Path
 import keyring
 import keyring.backends.fail
 import pytest
-from internals import middleware_of
 from keyrings import FileKeyring
 from widgets.screen import find, heard, html, kind, parts, send, static, type_into
 
 import chatkit
-from chatkit import settings
 from chatkit.api.secret import Secret
 from chatkit.errors import ChatkitError, SettingsError
 from chatkit.widgets.loginform import LoginForm
@@ -55,6 +53,7 @@ def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         form = chatkit.widgets.login("shop")
         assert bool(form.fault) is not has_keyring
+        assert has_keyring or str(tmp_path / "shop.token") in html(form)
         submit(form, base_url, f" {sandbox.token}\n")
         assert form.kept and form.message.startswith("Kept, the token in")
         assert escape('client = chatkit.connect("shop")') in html(form)
@@ -81,28 +80,6 @@ def test_a_wrong_token_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
         with pytest.raises(ChatkitError, match="Nothing was kept"):
             form.keep(base_url, "1001", Secret("wr0ng"))
     assert not (tmp_path / "connections.toml").exists()
-
-
-def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keyring.set_keyring(keyring.backends.fail.Keyring())
-    with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        form = chatkit.widgets.login("shop")
-        assert form.fault == "This machine has no keyring."
-        assert str(tmp_path / "shop.token") in html(form)
-        type_into(
-            form,
-            "Where the token will be",
-            "In a variable that I set in a terminal, before I start JupyterLab",
-        )
-        assert escape(settings.make_token_line()) in html(form)
-        submit(form, base_url)
-        assert form.kept and settings.make_token_line() in form.message
-        assert not middleware_of(sandbox).log and not (tmp_path / "shop.token").exists()
-        monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
-        with chatkit.connect("shop") as client:
-            assert len(client.contacts.frame()) == 0
 
 
 def test_an_odd_name_is_refused_before_anything_is_typed() -> None:

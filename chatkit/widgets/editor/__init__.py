@@ -13,7 +13,7 @@ from chatkit.errors import InputError, Problem, safe_repr
 from chatkit.flowjson.lint import Findings
 from chatkit.report import SEVERITIES, Finding
 from chatkit.util.display import cut, escaped, many, visible
-from chatkit.widgets.controls import Model, join_module, join_styles, make_box, pack_module
+from chatkit.widgets.controls import Model, join_styles, make_box, pack_module
 from chatkit.widgets.editor.edits import list_additions, make_flow, with_addition
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState
@@ -24,12 +24,15 @@ from chatkit.widgets.fields import (
     FormGroup,
     FormModel,
     Html,
+    Panel,
+    PanelPage,
     RepeatButton,
     Text,
 )
 from chatkit.widgets.form import OpenedRecord
-from chatkit.widgets.planview import TOOK_EFFECT, PlanPanel, PlanView
+from chatkit.widgets.planview import TOOK_EFFECT, PlanView, ReviewedEdits
 from chatkit.widgets.player import Player, draw_screens
+from chatkit.widgets.table import RowsTable, draw_row_button
 
 if TYPE_CHECKING:
     from chatkit.bulk.endpoints import Key
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 _FORM_TAB, _SOURCE_TAB = range(2)
 
 
-class Editor(PlanPanel):
+class Editor(ReviewedEdits, Panel):
     """A flow document to be edited, by its tree and forms or in its source.
 
     Beside it a phone plays the flow as it is now; below stands what the platform would refuse.
@@ -62,9 +65,6 @@ class Editor(PlanPanel):
     Editor of 3 screens: SERVICE, DAY, CONFIRM; no findings.
     """
 
-    _style = join_styles("form.css", "editor/editor.css")
-    _css_classes = ("chatkit-editor",)
-
     def __init__(
         self, document: object = None, *, resource: Flows | None = None, flow: Key | None = None
     ) -> None:
@@ -84,15 +84,14 @@ class Editor(PlanPanel):
         self._read_rows()
         self._played_value: Any = None  #: the value that the phone shows
         self._create_widgets()
-        super().__init__(self._arrange_widgets())
+        super().__init__(self._arrange_widgets(), "chatkit-editor")
         if self.state.broken:
             self._tabs.selected_index = _SOURCE_TAB
         self._refresh()
 
     def _create_widgets(self) -> None:
         self._title = Html()
-        self._undo = RepeatButton("Undo", lambda: self._attempt(self.undo))
-        self._redo = RepeatButton("Redo", lambda: self._attempt(self.redo))
+        self._undo, self._redo = RepeatButton("Undo", self.undo), RepeatButton("Redo", self.redo)
         self._tree = Tree(self._on_tree_action)
         self._inspector = Inspector(self.state, self._refresh)
         self._source, self._preview = SourceView(self._on_source_edit), Player({})
@@ -108,17 +107,18 @@ class Editor(PlanPanel):
             submit=True,
         )
         saving = [self._name, self._plan, self._broken] if self._opened else []
-        controls = [self._title, self._undo, self._redo, *saving]
-        self._bar = FormModel(FormGroup(controls, css="chatkit-form", row=True))
+        bar = FormGroup([self._title, self._undo, self._redo, *saving], css="ce-actions", row=True)
+        self._bar, self._page = PanelPage([bar]), PanelPage()
+        self._bar.root.css = "chatkit-form"
         self._bar.add_class("ce-bar").add_class("chatkit-sticky")
 
     def _arrange_widgets(self) -> list[w.Widget]:
         """Arrange tree, form and phone side by side, the bar of buttons, and the plan below."""
         left = make_box(w.VBox, "ce-left", [self._tree])
-        middle = make_box(w.VBox, "ce-middle", [self._message, self._tabs, self._findings])
+        middle = make_box(w.VBox, "ce-middle", [self._tabs, self._findings])
         right = make_box(w.VBox, "ce-right", [self._preview])
         main = make_box(w.HBox, "ce-main", [left, middle, right])
-        return [main, self._bar, self._below]
+        return [main, self._bar, self._page]
 
     @safe_repr
     def __repr__(self) -> str:
@@ -155,7 +155,7 @@ class Editor(PlanPanel):
         self._selected = find_nearest_pointer(pointer, self._rows)
         self.state.settle()
         self._show_open_tab()
-        self._message.show("")
+        self._bar.report("")
 
     def set(self, pointer: str, value: Any) -> None:
         """Set the value at a pointer, like `editor.set("/screens/0/title", "Hello")`."""
@@ -181,7 +181,7 @@ class Editor(PlanPanel):
             InputError: It cannot stand there.
         """
         row = self._rows[self._selected]
-        made, place = with_addition(self.document, row, list(self._rows.values()), what)
+        made, place = with_addition(self.document, row, what)
         self.state.replace(made, f"adding {what}")
         self._selected = place
         self._refresh()
@@ -312,7 +312,7 @@ class Editor(PlanPanel):
         existing = "refuse" if self._flow is None else "update"
         plan = self._opened.plan(fields, existing=existing, broken=broken)
         self._show_plan(plan, partial(self.plan, name, broken=broken), self._after_saving)
-        self._message.show("")
+        self._bar.report("")
         return plan
 
     def _edits(self) -> object:
@@ -334,8 +334,8 @@ class Editor(PlanPanel):
 
     def _attempt(self, act: Callable[..., object], *arguments: Any) -> None:
         """Run an action, and show a message only if it fails."""
-        self._message.show("")
-        super()._attempt(act, *arguments)
+        self._bar.report("")
+        self._bar.attempt(act, *arguments)
 
     def _on_source_edit(self, text: str) -> None:
         self.state.write(text)
@@ -393,10 +393,11 @@ class Editor(PlanPanel):
                 state.value if is_object else state.text.encode("utf-8", "replace")
             )
             self._played_value = state.value
-        offers = list_additions(state.value, row)
-        self._tree.show(
-            self._rows.values(), row, self._selected_screen_id(), offers, locked=state.broken
-        )
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for one in list_additions(state.value, row):
+            groups.setdefault(one.group, []).append((one.name, one.about))
+        offers, screen = list(groups.items()), self._selected_screen_id()
+        self._tree.show(self._rows.values(), row, screen, offers, locked=state.broken)
         if not typed:
             self._inspector.show(row)
         if not state.broken:
@@ -482,45 +483,44 @@ class SourceView(Model):
 _MOST_LISTED = 100  #: findings that are listed
 
 
-class FindingList(Model):
-    """A list of findings to click.
+class FindingList(FormModel):
+    """A list of findings to click, the worst first.
 
     Args:
         go: Called with the number of a finding that is clicked.
         fix: Called with the number of a finding whose button is clicked.
     """
 
-    _esm = join_module(["keys.js", "elements.js", "editor/findings.js"])
-    _css = join_styles("editor/findings.css")
-
-    summary = traitlets.Unicode().tag(sync=True)
-    listed: traitlets.List[Any] = traitlets.List().tag(sync=True)
-
     def __init__(self, go: Callable[[int], object], fix: Callable[[int], object]) -> None:
-        self._go, self._fix = go, fix
+        self._acts = {"go": go, "fix": fix}
         self._order: list[int] = []  #: the numbers of those that are listed
-        super().__init__()
+        self._head, self._list = Html(), RowsTable("Findings", self._handle_action)
+        super().__init__(FormGroup([self._head, self._list], css="cl-findings"))
 
     def show(self, findings: Findings) -> None:
         """List findings, the worst first."""
-        more = len(findings) - _MOST_LISTED
         severity = [SEVERITIES.index(each.severity) for each in findings]
         self._order = sorted(range(len(findings)), key=severity.__getitem__)[:_MOST_LISTED]
-        self.summary = findings.summary() + (f", the first {_MOST_LISTED} here" if more > 0 else "")
-        self.listed = [
-            {
-                "severity": each.severity,
-                "where": f"line {each.line}" if each.line else "",
-                "message": visible(f"{each.message} {each.hint}".strip()),
-                "code": each.code,
-                "fixable": bool(each.patch),
-            }
-            for each in map(findings.__getitem__, self._order)
-        ]
+        more = f", the first {_MOST_LISTED} here" if len(findings) > _MOST_LISTED else ""
+        summary = findings.summary() if findings else "No findings: the platform would take it."
+        worst = findings[self._order[0]].severity if findings else ""
+        self._head.value = f'<p class="cl-head {worst}" role="status">{summary}{more}</p>'
+        items = [_draw_finding(n, findings[number]) for n, number in enumerate(self._order)]
+        self._list.value = f"<ul>{''.join(items)}</ul>" if items else ""
+        self.draw()
 
-    def _receive(self, message: Any) -> None:
-        match message:
-            case {"go": int(n)} if 0 <= n < len(self._order):
-                self._go(self._order[n])
-            case {"fix": int(n)} if 0 <= n < len(self._order):
-                self._fix(self._order[n])
+    def _handle_action(self, act: str, row: str) -> None:
+        if act in self._acts and row.isdecimal() and int(row) < len(self._order):
+            self._acts[act](self._order[int(row)])
+
+
+def _draw_finding(n: int, each: Finding) -> str:
+    """Draw a finding as a button that leads to its place, and a button that fixes it."""
+    message = escaped(f"{each.message} {each.hint}".strip())
+    place = " · ".join(filter(None, [each.code, f"line {each.line}" if each.line else ""]))
+    fix = draw_row_button("fix", str(n), "Fix", f"Fix: {each.message}") if each.patch else ""
+    return (
+        f'<li class="{each.severity}"><button type="button" class="cl-one" data-act="go" '
+        f'data-row="{n}"><b>{each.severity}</b> <span dir="auto">{message}</span>'
+        f"<small>{escaped(place)}</small></button>{fix}</li>"
+    )

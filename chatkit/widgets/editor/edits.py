@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import (
@@ -53,44 +54,88 @@ _GROUPS = {
     "media": "Pictures",
     "container": "Containers",
 }
-#: A group of offers: its name, and the names in it, each with a help.
-Offer = tuple[str, list[tuple[str, str]]]
+#: The groups in the order in which they are offered.
+_GROUP_ORDER = ("Here", "Inside", *dict.fromkeys(_GROUPS.values()), "Flow")
 
 
-def list_additions(document: Any, row: TreeRow) -> list[Offer]:
-    """Return what can be added at a row of the tree, in groups."""
+class Addition(NamedTuple):
+    """Something that can be added: its group, name and help, its place, and what makes it.
+
+    `at` is the index in the list at `pointer`; None if it is added at the pointer itself.
+    """
+
+    group: str
+    name: str
+    about: str
+    pointer: str
+    at: int | None
+    make: Callable[[], Any]
+
+
+def list_additions(document: Any, row: TreeRow) -> list[Addition]:
+    """Return what can be added at a row of the tree, in the order of the groups."""
     if row.kind == "odd":
         return []
-    offers: list[Offer] = []
-    value = get_value(document, row.pointer)
+    taken, version = list_names(document), _read_version(document)
+    around, _, last = row.pointer.rpartition("/")
     if row.kind == "item" and row.shape:
-        return [("Here", [(row.shape.name.capitalize(), row.shape.about)])]
+        make = partial(make_item, row.shape, taken, version)
+        name, about = row.shape.name.capitalize(), row.shape.about
+        return [Addition("Here", name, about, around, int(last) + 1, make)]
+    additions: list[Addition] = []
+    value, is_component = get_value(document, row.pointer), row.kind == "component"
     if shape := _find_item_shape(row):
-        offers.append(("Inside", [(shape.name.capitalize(), shape.about)]))
-    if row.name == "If" and row.kind == "component" and "else" not in value:
-        offers.append(("Inside", [(_ELSE, "What stands here when the condition does not hold.")]))
-    if row.name == "Switch" and row.kind == "component":
-        offers.append(("Inside", [(_CASE, "What stands here for one more value.")]))
+        make, index = partial(make_item, shape, taken, version), len(_read_list(document, row.into))
+        name, about = shape.name.capitalize(), shape.about
+        additions.append(Addition("Inside", name, about, row.into, index, make))
+    if is_component and row.name == "If" and "else" not in value:
+        about, place = "What stands here when the condition does not hold.", f"{row.pointer}/else"
+        additions.append(Addition("Inside", _ELSE, about, place, None, _make_branch))
+    if is_component and row.name == "Switch":
+        about, cases = "What stands here for one more value.", value.get("cases")
+        name = make_unused_name("value", set(cases if isinstance(cases, dict) else ()))
+        place = append_to_pointer(f"{row.pointer}/cases", name)
+        additions.append(Addition("Inside", _CASE, about, place, None, _make_branch))
     if row.kind != "flow":
-        version, container = _read_version(document), _find_container(document, row)
-        allowed = [
-            one
-            for one in COMPONENTS.values()
-            if one.is_known(version) and (container is None or one.name in container.children)
-        ]
-        for label in dict.fromkeys(_GROUPS.values()):
-            names = [(one.name, one.about) for one in allowed if _GROUPS[one.group] == label]
-            offers += [(label, names)] if names else []
-    return [*offers, ("Flow", [(_SCREEN, "A new screen.")])]
+        additions += _list_components(document, row, taken, version)
+    path = row.pointer.split("/")
+    index = int(path[2]) + 1 if len(path) > 2 else len(_read_list(document, "/screens"))
+    make = partial(make_screen, taken)
+    additions.append(Addition("Flow", _SCREEN, "A new screen.", "/screens", index, make))
+    return sorted(additions, key=lambda one: _GROUP_ORDER.index(one.group))
 
 
-def with_addition(document: Any, row: TreeRow, rows: list[TreeRow], what: str) -> tuple[Any, str]:
+def _list_components(
+    document: Any, row: TreeRow, taken: list[str], version: Version
+) -> Iterator[Addition]:
+    """Yield the components that can be added in a container, or else after a component."""
+    container, field = _find_container(document, row), _find_input_reference(document, row)
+    screens = _read_list(document, "/screens")
+    ids = [one.get("id") for one in screens if isinstance(one, dict)]
+    target = next((one for one in ids if isinstance(one, str) and one != row.name), "")
+    pointer, _, last = row.pointer.rpartition("/")
+    index, end = int(last) + 1 if last.isdecimal() else 0, 0
+    if row.kind in ("screen", "slot") or row.name == "Form":
+        items, pointer = _read_list(document, row.into), row.into
+        end = bool(items) and isinstance(items[-1], dict) and items[-1].get("type") == "Footer"
+        index = len(items) - end
+    for one in COMPONENTS.values():
+        if one.is_known(version) and (container is None or one.name in container.children):
+            make = partial(make_component, one.name, taken, version, field=field, target=target)
+            at = index + (end if one.name == "Footer" else 0)
+            yield Addition(_GROUPS[one.group], one.name, one.about, pointer, at, make)
+
+
+def with_addition(document: Any, row: TreeRow, what: str) -> tuple[Any, str]:
     """Return the document with something added at a row, and the pointer to it.
 
     Raises:
         InputError: It cannot stand there.
     """
-    pointer, index, value = locate_addition(document, row, rows, what)
+    addition = next((one for one in list_additions(document, row) if one.name == what), None)
+    if addition is None:
+        raise InputError(f"{what} cannot be added here.")
+    pointer, index, value = addition.pointer, addition.at, addition.make()
     if index is None:
         return apply_patch(document, [PatchOperation("add", pointer, value)]), pointer
     place = f"{pointer}/{index}"
@@ -101,49 +146,8 @@ def with_addition(document: Any, row: TreeRow, rows: list[TreeRow], what: str) -
     return _with_answers_sent(edited, f"{place}/name"), place
 
 
-def locate_addition(
-    document: Any, row: TreeRow, rows: list[TreeRow], what: str
-) -> tuple[str, int | None, dict[str, Any] | list[Any]]:
-    """Return the pointer and the index (of a list) at which to add something, and its value.
-
-    Raises:
-        InputError: It cannot stand there.
-    """
-    if what not in {name for _, names in list_additions(document, row) for name, _ in names}:
-        raise InputError(f"{what} cannot be added here.")
-    taken, version = list_names(document), _read_version(document)
-    if what == _SCREEN:
-        screens = document.get("screens")
-        path = row.pointer.split("/")
-        count = len(screens) if isinstance(screens, list) else 0
-        return "/screens", int(path[2]) + 1 if len(path) > 2 else count, make_screen(taken)
-    if what == _ELSE:
-        return append_to_pointer(row.pointer, "else"), None, [make_component("TextBody")]
-    if what == _CASE:
-        cases = get_value(document, row.pointer).get("cases")
-        name = make_unused_name("value", set(cases if isinstance(cases, dict) else ()))
-        return (
-            append_to_pointer(append_to_pointer(row.pointer, "cases"), name),
-            None,
-            [make_component("TextBody")],
-        )
-    around, _, index = row.pointer.rpartition("/")
-    if what not in COMPONENTS:
-        shape = row.shape if row.kind == "item" else _find_item_shape(row)
-        if row.kind == "item" and shape:
-            return around, int(index) + 1, make_item(shape, taken, version)
-        items = _read_list(document, row.into)
-        return row.into, len(items), make_item(shape or Shape("", "", ()), taken, version)
-    field = _find_input_reference(document, row)
-    others = (one for one in rows if one.kind == "screen" and one.pointer != row.pointer)
-    target = next((one.name for one in others), "")
-    component = make_component(what, taken, version, field=field, target=target)
-    if row.kind in ("screen", "slot") or row.name == "Form":
-        items = _read_list(document, row.into)
-        last = items[-1] if items and what != "Footer" else None
-        before_footer = isinstance(last, dict) and last.get("type") == "Footer"
-        return row.into, len(items) - before_footer, component
-    return around, int(index) + 1, component
+def _make_branch() -> list[Any]:
+    return [make_component("TextBody")]
 
 
 def _read_version(document: Any) -> Version:

@@ -27,7 +27,7 @@ class Tree(Model):
     """
 
     _esm = pack_module(["keys.js", "elements.js", "editor/tree.js"])
-    _css = join_styles("editor/tree.css")
+    _css = join_styles("editor/tree.css", "editor/editor.css", "editor/findings.css")
 
     rows: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The names that can be added at the selected row, in groups, with a help for each.

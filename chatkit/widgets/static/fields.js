@@ -2,6 +2,9 @@
 // and so does what is being typed. Ids are those of this view alone: labels and descriptions name
 // the controls of this form, however many forms a page has.
 const HIDDEN = "•".repeat(64);
+const CONTROLS = "button, input, textarea, select, summary, [tabindex='0']";
+const usable = (one) => one.checkVisibility() && !one.disabled && one.getAttribute("aria-disabled") !== "true";
+const named = (one) => one?.dataset?.act && `${one.dataset.act} ${one.dataset.row}`;
 function render({ model, el }) {
   const view = `chatkit-${Math.random().toString(36).slice(2)}`;
   let drawn = new Map();
@@ -68,6 +71,30 @@ function render({ model, el }) {
       one.inner = make(one.el, "div", "chatkit-box");
       one.el.setAttribute("role", "group");
       one.el.setAttribute("aria-labelledby", one.label.id);
+    },
+    // Rows that Python writes: their buttons say which row they are of. What is wide scrolls.
+    table: (one) => {
+      const pane = one.pane = make(one.el, "div", "chatkit-rows"), whole = new Set();
+      one.side = showMore(pane, make(one.el, "div", "chatkit-more"));
+      new ResizeObserver(() => {
+        const wide = pane.scrollWidth > pane.clientWidth + 1;
+        for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", one.now.label]])
+          wide ? pane.setAttribute(name, value) : pane.removeAttribute(name);
+      }).observe(pane);
+      one.unfold = (button) => {
+        const on = whole.has(button.ariaLabel);
+        button.closest("tbody").classList.toggle("whole", on);
+        button.setAttribute("aria-expanded", on);
+        button.textContent = on ? "Show less" : "Show all";
+      };
+      pane.onclick = ({ target }) => {
+        const button = target.closest("[data-act]"), more = target.closest("[data-more]");
+        if (more) {
+          whole.delete(more.ariaLabel) || whole.add(more.ariaLabel);
+          one.unfold(more);
+        }
+        if (button) enter(one, { act: button.dataset.act, row: button.dataset.row });
+      };
     },
     // A signing secret on its way to a person: it comes as a message, is in no state, and leaves
     // the page when it is handed over.
@@ -144,6 +171,14 @@ function render({ model, el }) {
       one.el.setAttribute("aria-disabled", !!now.disabled || !now.token);
       one.el.setAttribute("aria-busy", !now.token);
     },
+    table: (one, now, old) => {
+      if (now.value === old.value) return;
+      const had = one.pane.contains(document.activeElement) && named(document.activeElement);
+      one.pane.innerHTML = now.value ?? "";
+      one.pane.querySelectorAll("[data-more]").forEach(one.unfold);
+      if (had) [...one.pane.querySelectorAll("[data-act]")].find((button) => named(button) === had)?.focus();
+      one.side.look();
+    },
     handover: (one, now) => {
       one.el.hidden = !now.value;
       if (!now.waits) {
@@ -215,10 +250,17 @@ function render({ model, el }) {
     return one;
   };
   const draw = () => {
-    const kept = new Map();
+    const kept = new Map(), controls = () => [...el.querySelectorAll(CONTROLS)];
+    const last = el.contains(document.activeElement) && document.activeElement;
+    const place = controls().indexOf(last), bar = last && last.closest(".chatkit-bar");
     const { el: root } = paint(model.get("tree"), kept);
     if (root.parentElement !== el) el.append(root);
     drawn = kept;
+    // Where the control with the focus goes away, the next one takes the focus.
+    const now = document.activeElement;
+    if (!last || last.checkVisibility() || (now !== last && now?.matches(CONTROLS))) return;
+    const all = controls().filter(usable), rest = controls().slice(Math.max(place, 0)).find(usable);
+    (all.find((one) => bar?.contains(one)) ?? rest ?? all.at(-1))?.focus();
   };
   const focus = (tries = 40) => {
     const one = drawn.get(model.get("focused"))?.el;
@@ -226,7 +268,8 @@ function render({ model, el }) {
     const fold = one.closest("details");
     if (fold) fold.open = true;
     if (!one.checkVisibility()) return void (tries && setTimeout(() => focus(tries - 1), 50));
-    const controls = "input, textarea, select, button, summary, [tabindex]";
+    const controls = `${CONTROLS}, [tabindex]`;
+    one.closest(".chatkit-planview")?.scrollIntoView({ block: "nearest" });
     (one.matches(controls) ? one : one.querySelector(controls))?.focus();
     model.set("focused", 0);
     model.save_changes();
@@ -234,8 +277,9 @@ function render({ model, el }) {
   const hear = (message) => drawn.get(message.id)?.hear?.(message);
   el.classList.add("chatkit-fields");
   el.addEventListener("keydown", (event) => {
-    const button = [...drawn.values()].find((one) => one.now.submit);
-    if (button && event.key === "Enter" && event.target.matches("input")) button.el.click();
+    if (event.key !== "Enter" || !event.target.matches("input")) return;
+    const form = event.target.closest(".chatkit-form");
+    [...drawn.values()].find((one) => one.now.submit && form?.contains(one.el))?.el.click();
   });
   keepKeys(el);
   model.on("change:tree", draw);
@@ -243,7 +287,9 @@ function render({ model, el }) {
   model.on("msg:custom", hear);
   draw();
   focus();
+  model.send({ here: view });
   return () => {
+    model.send({ gone: view });
     for (const one of drawn.values()) {
       if (one.now.kind === "secret") one.input.value = "";
       if (one.put) one.put(HIDDEN);

@@ -196,7 +196,6 @@ function render({ model, el }) {
     const item = (text, act) => button(menu, text, () => { close(); act(); });
     item("Copy with headings", () => copied(true));
     item("Find and replace …", () => replacePanel(grid, more));
-    item("The same in Python", () => send({ do: "code" }));
   });
 
   // --- drawing -----------------------------------------------------------------------
@@ -443,6 +442,20 @@ function render({ model, el }) {
     event.preventDefault();
     close(true);
     go(...place, event.shiftKey);
+    // A selection that is drawn beyond an edge goes on there until the button is let go.
+    let pulling = 0;
+    const pull = ({ clientX, clientY }) => {
+      const { top, bottom, left, right } = table.getBoundingClientRect();
+      const down = clientY > bottom ? 1 : clientY < top + head.offsetHeight ? -1 : 0;
+      const aside = clientX > right ? 1 : clientX < left ? -1 : 0;
+      clearInterval(pulling);
+      if (down || aside) pulling = setInterval(() => go(at.row + down, at.column + aside, true), 50);
+    };
+    document.addEventListener("mousemove", pull);
+    document.addEventListener("mouseup", () => {
+      clearInterval(pulling);
+      document.removeEventListener("mousemove", pull);
+    }, { once: true });
   });
   body.addEventListener("mousemove", (event) => {
     const place = event.buttons === 1 && body.contains(document.activeElement) && placed(event);

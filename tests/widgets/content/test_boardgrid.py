@@ -14,7 +14,6 @@ from chatkit.errors import InputError
 from chatkit.localization.board import STATES, board
 from chatkit.localization.language import SUPPORTED
 from chatkit.widgets.boardgrid import BoardGrid, BoardTable
-from chatkit.widgets.controls import Message
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def table(grid):
 
 def output(grid):
     """Return the text below the table and above the form."""
-    return part(grid, Message).text if grid.form is None else grid.children[1].text
+    return grid.message
 
 
 def state(grid, code, lang):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from html.parser import HTMLParser
 
 import pytest
@@ -120,8 +119,7 @@ def test_everything_of_a_stranger_is_escaped():
 
 @given(CONTENT)
 @settings(max_examples=volume(40, 1000), deadline=None)
-def test_any_content_can_be_seen_and_sent_to_a_page(fields):
+def test_any_content_can_be_seen(fields):
     lang = fields["lang_code"] if isinstance(fields["lang_code"], str) else ""
     output = make_bubble(Entry(fields, "", lang), {})
-    json.dumps(output.to_json(), allow_nan=False).encode()
     draw_bubble(output).encode()

@@ -6,7 +6,7 @@ import pytest
 from widgets.screen import classes, find, is_seen, kind, parts, press, type_into
 
 from chatkit.templates import Button, Header
-from chatkit.widgets.fields import Bodies, Samples
+from chatkit.widgets.fieldset import Bodies, Samples
 
 QUICK = {"type": "custom", "label": "Yes"}
 SITE = {"type": "visit_website", "label": "See", "value": "https://a.example/{{1}}"}

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from widgets.screen import heard as sent_by
-from widgets.screen import page_of, part, send
+from widgets.screen import html, page_of, part, send
 
 import chatkit
 from chatkit.errors import InputError
 from chatkit.templates.bulk_templates import BulkTemplates
-from chatkit.widgets.preview import Preview
+from chatkit.widgets.contentform import Preview
 from chatkit.widgets.queueview import QueueCard
 
 EVIL = "<img src=x onerror=alert(1)>\u202e"
@@ -65,15 +65,15 @@ def test_the_preview_of_a_new_content_says_what_stands_there_in_the_source_langu
     fields = [item.unit.field for item in queue.items]
     output = "Not translated yet, so in English here: "
     preview = part(view, Preview)
-    assert preview.notes[-1] == f"{output}{', '.join(fields)}."
+    assert f"{output}{', '.join(fields)}." in html(preview)
     heard(view, {"check": [0, "Ciao"]})
-    assert preview.notes[-1] == f"{output}{', '.join(fields[1:])}."
+    assert f"{output}{', '.join(fields[1:])}." in html(preview)
     heard(view, {"check": [0, "  "]})
-    assert preview.notes[-1] == f"{output}{', '.join(fields)}."
+    assert f"{output}{', '.join(fields)}." in html(preview)
     for number in range(len(fields)):
         queue.edit(number, queue.items[number].unit.source)
     heard(view, {"look": 0})
-    assert not any(output in note for note in preview.notes)
+    assert output not in html(preview)
 
 
 def test_what_a_half_translated_content_takes_from_its_source_is_told(client: Any) -> None:
@@ -104,7 +104,7 @@ def test_what_is_typed_is_checked_and_shown_without_being_answered(view: Any) ->
     assert (number, text) == (1, "Hallo {{7}}.")
     assert any("{{7}} is not in en" in message for _, message, _ in result)
     assert view.queue.counts()[""] == 5
-    assert "{{7}}" in str(part(view, Preview).message)
+    assert "{{7}}" in html(part(view, Preview))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.widgets.editor.edits import list_additions, locate_addition, make_flow
+from chatkit.widgets.editor.edits import Addition, list_additions, make_flow, with_addition
 from chatkit.widgets.editor.tree import TreeRow, make_tree_rows
 
 ROWS = make_tree_rows(DOCUMENT)
@@ -20,7 +20,11 @@ def row(name: str, text: str = "") -> TreeRow:
 
 
 def names(document: Any, at: TreeRow) -> set[str]:
-    return {name for _, some in list_additions(document, at) for name, _ in some}
+    return {one.name for one in list_additions(document, at)}
+
+
+def place(document: Any, at: TreeRow, what: str) -> Addition:
+    return next(one for one in list_additions(document, at) if one.name == what)
 
 
 def test_a_flow_takes_screens_and_a_screen_every_component() -> None:
@@ -47,7 +51,7 @@ def test_what_is_odd_takes_nothing() -> None:
     unusual = {"screens": [3]}
     assert list_additions(unusual, make_tree_rows(unusual)[1]) == []
     with pytest.raises(InputError, match="cannot be added here"):
-        locate_addition(DOCUMENT, ROWS[0], ROWS, "TextBody")
+        with_addition(DOCUMENT, ROWS[0], "TextBody")
 
 
 @pytest.mark.parametrize(
@@ -69,24 +73,23 @@ def test_additions_land_after_the_row_or_inside_it(
     at: str, what: str, pointer: str, index: int
 ) -> None:
     result = row(at, "1 component") if at == "hills" else row(at)
-    assert locate_addition(DOCUMENT, result, ROWS, what)[:2] == (pointer, index)
+    assert place(DOCUMENT, result, what)[3:5] == (pointer, index)
 
 
 def test_branches_are_added_to_if_and_switch() -> None:
     switch = row("Switch")
-    pointer, index, value = locate_addition(DOCUMENT, switch, ROWS, "Case")
-    assert (pointer, index) == (f"{switch.pointer}/cases/value", None)
-    assert isinstance(value, list)
+    case = place(DOCUMENT, switch, "Case")
+    assert case[3:5] == (f"{switch.pointer}/cases/value", None)
+    assert isinstance(case.make(), list)
     assert "Else" not in names(DOCUMENT, row("If"))  # it has one
     bare = make_flow()
     bare["screens"][0]["layout"]["children"][0] = {"type": "If", "condition": "x", "then": []}
     at = make_tree_rows(bare)[2]
-    assert locate_addition(bare, at, make_tree_rows(bare), "Else")[0] == f"{at.pointer}/else"
+    assert place(bare, at, "Else").pointer == f"{at.pointer}/else"
 
 
 def test_an_if_asks_for_an_input_of_its_screen() -> None:
-    _, _, value = locate_addition(DOCUMENT, row("TextInput", "Email"), ROWS, "If")
-    assert isinstance(value, dict)
+    value = place(DOCUMENT, row("TextInput", "Email"), "If").make()
     assert value["condition"] == "${form.name} != ''"
 
 
@@ -95,6 +98,5 @@ def test_additions_to_odd_documents_do_not_fail(screens: Any) -> None:
     unusual = {"version": 7, "screens": screens}
     rows = make_tree_rows(unusual)
     for at in rows:
-        for _, some in list_additions(unusual, at):
-            for name, _ in some:
-                assert locate_addition(unusual, at, rows, name)[0].startswith("/")
+        for one in list_additions(unusual, at):
+            assert one.pointer.startswith("/") and one.make()

@@ -217,7 +217,7 @@ def test_whatever_is_added_and_removed_the_screen_stays_good(expected: Any) -> N
         if what != "-":
             rows = make_tree_rows(document)
             row = next(each for each in rows if each.pointer == pointer)
-            document, _ = with_addition(document, row, rows, what)
+            document, _ = with_addition(document, row, what)
         elif place < count:
             document = without_part(document, f"{inside}/{place}")
         assert not lint(document), lint(document)

@@ -8,18 +8,8 @@ from chatkit.contacts import ContactBody
 from chatkit.flows import FlowBody
 from chatkit.templates import App, Button, ContentBody, Header
 from chatkit.webhooks import WebhookBody
-from chatkit.widgets.fields import (
-    Bodies,
-    Checkbox,
-    Choice,
-    Json,
-    Lines,
-    LooseText,
-    NumberText,
-    Samples,
-    Text,
-    make_input,
-)
+from chatkit.widgets.fields import Checkbox, Choice, Json, Lines, LooseText, NumberText, Text
+from chatkit.widgets.fieldset import Bodies, Samples, make_input
 
 BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Header, Button, App]
 

@@ -9,7 +9,7 @@ import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError, Problem
 from chatkit.resource import get_endpoints
-from chatkit.widgets.fields import Fieldset
+from chatkit.widgets.fieldset import Fieldset
 
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 

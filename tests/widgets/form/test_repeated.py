@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from widgets.screen import controls, find, press
 
 from chatkit.templates import ContentBody
-from chatkit.widgets.fields import Bodies, Samples, make_input
+from chatkit.widgets.fieldset import Bodies, Samples, make_input
 
 
 def buttons() -> Bodies:

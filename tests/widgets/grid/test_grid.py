@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 from volume import volume
 from widgets.gridding import Page, client, page, sandbox  # noqa: F401
-from widgets.screen import page_of, part, sources, static
+from widgets.screen import page_of, sources, static
 
 import chatkit
 from chatkit.errors import InputError
 from chatkit.widgets import Grid
-from chatkit.widgets.controls import Code
 from chatkit.widgets.grid import GridTable
 from chatkit.widgets.sheet import fold_text
 
@@ -435,22 +434,6 @@ def test_what_was_meant_for_rows_that_moved_changes_nothing(page: Page):
     page.grid._on_applied(page.grid.plan_view)
     page.send("set", row=1, column="name", value="Bo", arranged=at, renewed=renewed)
     assert "once more" in page.heard[-1]["note"]
-
-
-def test_the_same_in_python_is_shown_and_kept_up_to_date(page: Page):
-    code = part(page.grid, Code)
-    page.send("code")
-    assert code.text.startswith("# nothing was filtered")
-    page.type(0, "name", "Ana")
-    assert code.text == "plan = grid.plan()"
-    page.grid.sort("name")
-    assert code.text.splitlines() == [
-        'grid.sort("name")',
-        "visible = grid.visible()",
-        "plan = grid.plan()",
-    ]
-    page.send("code")
-    assert code.text == ""
 
 
 def test_a_large_frame_is_quick(client, contacts, monkeypatch):

@@ -213,49 +213,6 @@ def test_an_account_that_cannot_be_read_again_is_told_and_nothing_is_lost(
 # --- the same in Python -----------------------------------------------------------------------
 
 
-def ran(client: Client, grid: Grid, code: str) -> dict[str, object]:
-    names: dict[str, object] = {"client": client, "grid": grid}
-    exec(code, names)
-    return names
-
-
-def test_filters_order_and_edits_are_lines_that_do_the_same(client: Client) -> None:
-    grid = Grid(client.contacts)
-    assert grid.code == ""
-    grid.set(50001, "name", 'Ana "Lu" O\'Neil\n')
-    grid.set(50002, "country_code", "+44")
-    grid.delete([50005, 50006])
-    new = grid.add()
-    for name, value in {"name": "Bo", "number": "2025550143", "country_code": "+1"}.items():
-        grid.set(new, name, value)
-    grid.paste(50007, "number", "x")  # refused, so not in it
-    codes = grid.frame().country_code[grid.frame().name.str.contains("García")]
-    grid.filter("a", contains={"name": "garcia"}, values={"country_code": [*codes[:2], None]})
-    grid.sort("name", descending=True)
-    expected = grid.visible().index.tolist()
-    assert len(expected) > 1
-    code = grid.code
-    grid.filter()
-    grid.sort(None)
-    names = ran(client, grid, code)
-    plan, output = names["plan"], names["visible"]
-    assert isinstance(output, pd.DataFrame)
-    assert output.index.tolist() == expected
-    mine = {(c.kind, c.key, *c.after.items()) for c in grid.plan().changes}
-    assert {(c.kind, c.key, *c.after.items()) for c in plan.changes} == mine  # type: ignore[attr-defined]
-    assert len(mine) == 5
-
-
-def test_what_strangers_wrote_is_only_text_in_the_code(client: Client) -> None:
-    grid = Grid(client.contacts)
-    evil = '"); raise SystemExit(1) #\u202e\\'
-    grid.set(50001, "name", evil)
-    grid.filter(evil)
-    names = ran(client, grid, grid.code)
-    assert names["plan"].changes[0].after["name"] == evil  # type: ignore[attr-defined]
-    assert "\u202e" not in grid.code
-
-
 # --- what somebody else has changed meanwhile ---------------------------------------------------
 
 

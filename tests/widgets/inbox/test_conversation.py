@@ -4,9 +4,9 @@ import pytest
 from inbox.bodies import ANA, BEN, message, status
 from inbox.senders import SECRET, post, signed
 from widgets.inbox.stored import EVIL, echoed, inbox, moved, put, written
-from widgets.inbox.test_tail import Page, no_thread_is_left, threads, until
+from widgets.inbox.test_tail import no_thread_is_left, threads, until
 from widgets.inbox.test_thread import ours
-from widgets.screen import send, static
+from widgets.screen import html, press, send, static
 
 from chatkit.errors import InputError
 from chatkit.inbox import Inbox
@@ -23,20 +23,20 @@ def test_it_is_with_one_contact_and_says_who_and_how_far(inbox: Inbox) -> None:
     put(inbox, written(message(1)), written(message(2, who=BEN)), echoed(ours(3)))
     put(inbox, moved(status("m3", "delivered", 4)))
     conversation = Conversation(inbox, f" +{ANA} ")
-    html = rendered(conversation)
+    page = rendered(conversation)
     assert repr(conversation) == f"Conversation with +{ANA}: 2 messages, 1 of them ours."
-    assert "words 1" in html and "words 2" not in html
-    assert "They: " in html and "We: " in html and "✓✓</i> delivered 15:06" in html
-    assert f"Ana · +{ANA}" in html and "2025-06-15, UTC" in html
+    assert "words 1" in page and "words 2" not in page
+    assert "They: " in page and "We: " in page and "✓✓</i> delivered 15:06" in page
+    assert f"Ana · +{ANA}" in page and "2025-06-15, UTC" in page
 
 
 def test_words_of_strangers_are_no_markup(inbox: Inbox) -> None:
     contact = {"wa_id": ANA, "profile": {"name": EVIL}}
     body = written(message(1, text={"body": EVIL})).decode().replace('"Ana"', '"<b>A"')
     put(inbox, body.encode(), moved(status("m2", EVIL)), written(message(3, EVIL)))
-    html = rendered(Conversation(inbox, f"+{ANA}"))
-    assert contact and "<img" not in html and "<b>" not in html and "\u202e" not in html
-    assert "&lt;img" in html
+    page = rendered(Conversation(inbox, f"+{ANA}"))
+    assert contact and "<img" not in page and "<b>" not in page and "\u202e" not in page
+    assert "&lt;img" in page
 
 
 def test_it_is_read_again_when_asked(inbox: Inbox) -> None:
@@ -47,24 +47,23 @@ def test_it_is_read_again_when_asked(inbox: Inbox) -> None:
     assert "[image]" in rendered(conversation) and "a cat<br>or two" in rendered(conversation)
 
 
-def test_shown_it_goes_on_by_itself_and_sends_what_has_changed(inbox: Inbox) -> None:
+def test_shown_it_goes_on_by_itself_and_draws_what_has_changed(inbox: Inbox) -> None:
     conversation = Conversation(inbox, f"+{ANA}")
-    page = Page(conversation)
+    drawn: list[object] = []
+    conversation.observe(drawn.append, names="tree")
     assert "Conversation with" in static(conversation)["text/plain"] and conversation.running
     put(inbox, written(message(1)), written(message(2, who=BEN)))
-    until(lambda: page.heard)
-    (key, html) = page.heard[-1]["all"]["items"][-1]
-    assert key == "m1 1" and "words 1" in html and len(page.heard[-1]["all"]["items"]) == 2
+    until(lambda: "words 1" in html(conversation))
     put(inbox, echoed(ours(3)), moved(status("m3", "read", 4)))
-    until(lambda: "read 15:06" in f"{page.heard[-1]}")
+    until(lambda: "read 15:06" in html(conversation))
     assert [one.id for one in conversation.thread] == ["m1", "m3"]
-    count = len(page.heard)
+    count = len(drawn)
     put(inbox, written(message(4, who=BEN)))
-    assert conversation.look() == 0 and len(page.heard) == count  # of somebody else
+    assert conversation.look() == 0 and len(drawn) == count  # of somebody else
     conversation.stop()
     assert not threads() and conversation.stopped
     send(conversation, {"here": "a"})
-    assert page.heard[-1]["view"] == "a" and not conversation.running
+    assert not conversation.running
 
 
 def test_what_is_verified_later_is_there_then(inbox: Inbox) -> None:
@@ -78,26 +77,14 @@ def test_what_is_verified_later_is_there_then(inbox: Inbox) -> None:
     assert [one.text for one in conversation.thread] == ["words 1"]
 
 
-def test_long_messages_are_folded(inbox: Inbox) -> None:
-    words = " ".join(f"w{n}" for n in range(1000))
-    lines = "\n".join(f"line {n}" for n in range(20))
-    put(inbox, written(message(1, text={"body": words}), message(2, text={"body": lines})))
-    put(inbox, written(message(3, text={"body": "short\n" * 3})))
-    html = rendered(Conversation(inbox, f"+{ANA}"))
-    assert html.count("<details") == 2
-    assert "w140</summary>" not in html and html.index("w99 ") < html.index("Show the rest: 4,")
-    assert "line 11<br><details" in html and "characters</summary>line 12<br>" in html
-    assert all(f"w{n}" in html for n in range(1000))
-
-
 def test_older_messages_are_counted_and_quoted(inbox: Inbox) -> None:
     put(inbox, *(written(message(n)) for n in range(1, 5)))
     put(inbox, written({**message(5), "context": {"id": "m1"}}))
     put(inbox, written({**message(6), "context": {"id": "gone"}}))
-    html = rendered(Conversation(inbox, f"+{ANA}", last=2))
-    assert "4 older messages not shown: last=2" in html
-    assert "words 1</blockquote>" in html and "a message that is not here" in html
-    assert "words 4" not in html
+    page = rendered(Conversation(inbox, f"+{ANA}", last=2))
+    assert "4 older messages not shown: last=2" in page
+    assert "words 1</blockquote>" in page and "a message that is not here" in page
+    assert "words 4" not in page
 
 
 def test_of_a_long_conversation_the_end_is_shown_and_older_ones_when_asked_for(
@@ -107,16 +94,15 @@ def test_of_a_long_conversation_the_end_is_shown_and_older_ones_when_asked_for(
     put(inbox, *output[:170], moved(status("sent elsewhere", "sent", 170)), *output[170:])
     conversation = Conversation(inbox, f"+{ANA}", last=50)
     assert "181 messages, 1 of them ours" in repr(conversation)
-    html = rendered(conversation)
-    assert "131 older messages not shown: last=50" in html
-    assert "words 131" in html and "words 130<" not in html and "words were not" in html
-    page = Page(conversation)
-    send(conversation, {"older": True})
-    assert len(page.heard[-1]["all"]["items"]) == 151  # and the day
-    assert page.heard[-1]["all"]["older"] == "Show 31 older"
-    assert conversation.older() == 181
+    page = rendered(conversation)
+    assert "131 older messages not shown: last=50" in page
+    assert "words 131" in page and "words 130<" not in page and "words were not" in page
+    press(conversation, "Show 100 older")
+    assert html(conversation).count('<div class="cv-text"') == 149
+    press(conversation, "Show 31 older")
     assert rendered(conversation).count('<div class="cv-text"') == 180
-    assert page.heard[-1]["all"]["older"] == page.heard[-1]["all"]["note"] == ""
+    assert "not shown" not in html(conversation)
+    assert conversation.older() == 181
 
 
 def test_it_goes_on_over_what_was_deleted(inbox: Inbox) -> None:
@@ -138,9 +124,9 @@ def test_what_is_not_verified_is_left_out_unless_it_is_asked_for(inbox: Inbox) -
 
 def test_a_failure_says_why_and_what_has_no_words_says_so(inbox: Inbox) -> None:
     put(inbox, moved(status("m1", "failed", errors=[{"code": 131026, "title": "Undeliverable"}])))
-    html = rendered(Conversation(inbox, f"+{ANA}"))
-    assert "failed 15:06 · 131026: Undeliverable" in html
-    assert "whose words were not delivered here" in html
+    page = rendered(Conversation(inbox, f"+{ANA}"))
+    assert "failed 15:06 · 131026: Undeliverable" in page
+    assert "whose words were not delivered here" in page
 
 
 @pytest.mark.parametrize(("contact", "last"), [(" ", 5), ("+1", 0)])

@@ -1,8 +1,10 @@
 """The list says who needs a person first, and switches on and off what it names."""
 
+import re
+
 from profiled import client, sandbox
 from widgets.inbox.stored import account
-from widgets.screen import buttons, html, page_of, press, static
+from widgets.screen import click_row, html, page_of, press, static
 
 from chatkit.client import Client
 from chatkit.widgets.form import Registrations
@@ -12,9 +14,10 @@ __all__ = ["account", "client", "sandbox"]
 HOOK = {"url": "https://shop.example/<b>", "events": ["*"]}
 
 
-def switch(registrations: Registrations, row: int = 0) -> str:
-    name = [one for one in buttons(registrations) if "ctivate" in one][row]
-    press(registrations, name)
+def switch(registrations: Registrations) -> str:
+    """Click the first switch; return its name."""
+    (name, *_) = re.findall(r'aria-label="(\w*ctivate \d+)"', html(registrations))
+    click_row(registrations, "switch", name.split()[1])
     return name
 
 
@@ -22,9 +25,9 @@ def test_each_webhook_has_its_health_its_events_and_a_switch(client: Client) -> 
     webhook = client.webhooks.create(**HOOK)
     registrations = Registrations(client.webhooks)
     assert repr(registrations) == f"1 webhook of 10: {webhook.id} never"
-    html = page_of(registrations)
-    assert "https://shop.example/&lt;b&gt;" in html and "<b>" not in html
-    assert "asks for *" in html and "nothing was ever delivered to it" in html
+    page = page_of(registrations)
+    assert "https://shop.example/&lt;b&gt;" in page and "<b>" not in page
+    assert "<td>*</td>" in page and "nothing was ever delivered to it" in page
     assert switch(registrations) == f"Deactivate {webhook.id}"
     assert client.webhooks.get(webhook.id).is_active is False
     assert registrations.rows[0]["health"] == "inactive"
@@ -37,7 +40,7 @@ def test_a_webhook_that_is_gone_is_told(account: Client) -> None:
     webhook = account.webhooks.create(**HOOK)
     registrations = Registrations(account.webhooks)
     account.webhooks.delete(webhook.id)
-    switch(registrations)
+    click_row(registrations, "switch", str(webhook.id))
     assert registrations.message
     press(registrations, "Look again")
     assert repr(registrations) == "0 webhooks of 10."
@@ -57,13 +60,13 @@ def test_what_the_form_creates_is_in_the_list(account: Client) -> None:
 def test_a_webhook_is_edited_in_the_same_form(account: Client) -> None:
     webhook = account.webhooks.create(**HOOK)
     registrations = Registrations(account.webhooks)
-    press(registrations, f"Edit {webhook.id}")
+    click_row(registrations, "edit", str(webhook.id))
     registrations.form.set("events", ["chat.message.status"])
     press(registrations, "Save webhook")
     assert registrations.rows[0]["events"] == ["chat.message.status"]
-    assert "asks for chat.message.status" in html(registrations)
+    assert "<td>chat.message.status</td>" in html(registrations)
     registrations.form.set("is_active", False)
-    press(registrations, f"Edit {webhook.id}")
+    click_row(registrations, "edit", str(webhook.id))
     assert "holds what was not saved (is_active)" in registrations.message
 
 

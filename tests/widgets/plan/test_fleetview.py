@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from bulk.planning import contacts, limited
-from widgets.screen import buttons, html, page_of, parts, press, send
+from widgets.screen import buttons, click_row, find, html, page_of, parts, press, type_into
 
 import chatkit
 from chatkit.account.fleet_plan import FleetPlan
@@ -17,7 +17,7 @@ from chatkit.account.history import _open_run
 from chatkit.errors import PlanRefused
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.runsview import RunsView
-from chatkit.widgets.table import PagedRows, RowsTable
+from chatkit.widgets.table import PagedRows
 
 LABELS = ("de", "fr", "it")
 
@@ -40,14 +40,8 @@ def planned(fleet: chatkit.account.Fleet, *labels: str, rows: int = 2) -> FleetP
     return fleet.contacts.plan(frame.loc[list(labels)])
 
 
-def tables(view: PlanView) -> tuple[PagedRows, PagedRows]:
-    """The table of accounts, and that of rows."""
-    accounts, rows, *_ = [one for one in parts(view) if isinstance(one, PagedRows)]
-    return accounts, rows
-
-
-def click(table: PagedRows, act: str, row: str) -> None:
-    send(next(one for one in parts(table) if isinstance(one, RowsTable)), {"act": act, "row": row})
+def rows_of(view: PlanView) -> PagedRows:
+    return next(one for one in parts(view) if isinstance(one, PagedRows))
 
 
 def seen(view: PlanView) -> list[str]:
@@ -59,11 +53,11 @@ def test_a_plan_for_several_accounts_is_reviewed_account_by_account(
 ) -> None:
     view = PlanView(planned(fleet, "de", "fr"))
     assert repr(view) == "<plan view: Plan for 2 accounts: 4 updates.>"
-    accounts, rows = tables(view)
-    assert html(accounts).count("Plan for 6 contacts: 2 updates.") == 2
-    assert [label for label, _ in rows.kind.options] == ["all 4", "update 4", "de 2", "fr 2"]
+    rows = rows_of(view)
+    assert html(view).count("Plan for 6 contacts: 2 updates.") == 2
+    assert find(view, "Show").options == ["all 4", "update 4", "de 2", "fr 2"]
     assert len(rows.matching()) == 4
-    click(accounts, "account", "fr")
+    type_into(view, "Show", "fr 2")
     assert len(rows.matching()) == 2
     assert html(rows).count('<td dir="auto">fr</td>') == 2
     assert seen(view) == ["Apply 4 changes"]
@@ -73,14 +67,12 @@ def test_it_is_applied_and_taken_back_as_one_also_row_by_row(fleet: chatkit.acco
     view = PlanView(planned(fleet, "de", "fr"))
     press(view, "Apply 4 changes")
     assert view.wait().index.get_level_values(0).tolist() == ["de", "de", "fr", "fr"]
-    accounts, rows = tables(view)
-    assert html(accounts).count("All 2 changes applied.") == 2
+    rows = rows_of(view)
     assert len([item for item in rows.items if "applied" in item.kinds]) == 4
-    click(rows, "back", "3")
+    click_row(view, "back", "3")
     assert view.back is not None and isinstance(view.back.plan, FleetPlan)
     assert list(view.back.plan.plans) == ["fr"] and len(view.back.plan) == 1
     view.back.apply()
-    _, rows = tables(view)
     assert [item.account for item in rows.items if item.kinds[0] == "taken back"] == ["fr"]
     rest = view.undo()
     assert {n: len(p) for n, p in rest.plan.plans.items()} == {"de": 2, "fr": 1}  # type: ignore[union-attr]
@@ -94,9 +86,9 @@ def test_an_account_that_stops_is_told(
 ) -> None:
     view = PlanView(planned(fleet, *LABELS))
     result = view.apply()
-    accounts, rows = tables(view)
+    rows = rows_of(view)
     assert result.state.tolist() == ["applied"] * 4 + ["not sent"] * 2
-    assert "It stopped: 403" in html(accounts)
+    assert "it: 403" in view.message
     assert [item.account for item in rows.items[:2]] == ["it", "it"]  # what is left comes first
     assert seen(view) == ["Go on with 2", "Take it back …"]
 
@@ -120,8 +112,7 @@ def test_what_blocks_one_account_is_named_and_allowed_by_typing(
 def test_accounts_that_could_not_be_planned_are_told(fleet: chatkit.account.Fleet) -> None:
     plans = planned(fleet, "de").plans
     view = PlanView(FleetPlan(plans, failed={"<b>pt": "no token"}))
-    accounts, _ = tables(view)
-    assert "&lt;b&gt;pt" in html(accounts) and "<b>pt" not in page_of(view)
+    assert "&lt;b&gt;pt" in html(view) and "<b>pt" not in page_of(view)
     assert seen(view) == []  # blocked
 
 
@@ -131,6 +122,6 @@ def test_a_run_of_a_fleet_has_a_row_for_each_account(fleet: chatkit.account.Flee
     runs = chatkit.runs(fleet)
     view = RunsView(runs, partial(chatkit.runs, fleet), partial(_open_run, fleet, None))
     assert "3 runs, the latest first: 1 can be gone on with." in html(view)
-    send(view._rows._table, {"act": "resume", "row": f"{plan.id}-003"})
+    click_row(view, "resume", f"{plan.id}-003")
     opened = next(one for one in parts(view) if isinstance(one, PlanView))
     assert len(opened.plan) == 2 and not isinstance(opened.plan, FleetPlan)

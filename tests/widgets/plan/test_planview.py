@@ -6,7 +6,6 @@ import threading
 import time
 from pathlib import Path
 
-import ipywidgets as w
 import pandas as pd
 import pytest
 from bulk.wayward import DOCUMENT, answers, lost, wayward
@@ -15,6 +14,7 @@ from internals import middleware_of
 from widgets.gridding import client, sandbox  # noqa: F401
 from widgets.screen import (
     buttons,
+    click_row,
     find,
     html,
     is_seen,
@@ -32,6 +32,7 @@ from chatkit.api.secret import Secret
 from chatkit.bulk.plan import Plan, join_plans
 from chatkit.client import Client, get_plan_target
 from chatkit.errors import AccountBusy, PlanRefused
+from chatkit.widgets.fields import Text
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.table import PagedRows, RowsTable
 
@@ -91,9 +92,9 @@ def test_a_small_plan_is_applied_by_one_click_even_if_it_arrives_twice(
     count = len(view.plan)
     assert view.phrase == "" and seen(view) == [f"Apply {count} changes"]
     button = find(view, f"Apply {count} changes")
-    click = {"token": button.token}
-    send(button, click)
-    send(button, click)
+    click = {"id": button.id, "entered": button.token}
+    send(view, click)
+    send(view, click)
     result = view.wait()
     assert (result.state == "applied").all() and writes(sandbox) == count
     assert view.message == f"All {count} changes applied."
@@ -182,7 +183,7 @@ def test_a_plan_with_refused_cells_cannot_be_applied_whatever_is_typed(client: C
     frame.loc[50001, "number"] = "12 34"
     frame.loc[50002, "name"] = "Ana"
     view = PlanView(client.contacts.plan(frame))
-    assert seen(view) == [] and not is_seen(part(view, w.Text, "chatkit-confirm"))
+    assert seen(view) == [] and not is_seen(part(view, Text, "chatkit-confirm"))
     assert "cannot be planned" in html(view)
     with pytest.raises(PlanRefused, match="cannot be planned"):
         view.apply()
@@ -273,7 +274,7 @@ def test_one_row_is_taken_back_alone_and_the_rest_later(
     view = PlanView(small(client))
     count = len(view.apply())
     place = list(view.result.index).index(50002)
-    send(part(view, RowsTable), {"act": "back", "row": str(place)})
+    click_row(view, "back", str(place))
     back = view.back
     assert back is not None and [change.row for change in back.plan.changes] == [50002]
     assert seen(back) == ["Take back 1 change"] and seen(view) == []
@@ -284,11 +285,11 @@ def test_one_row_is_taken_back_alone_and_the_rest_later(
     assert client.contacts.get(50002).name == before[50002]
     assert client.contacts.get(50003).name == "Ana Cruz"
     assert "Taken back since: 1 row." in view.message
-    assert dict(find(view, "Show").options).keys() == {
+    assert {*find(view, "Show").options} == {
         *(f"all {count}", f"applied {count - 1}", "taken back 1")
     }
     assert chatkit.runs(client).state.tolist() == ["finished", "partly taken back"]
-    send(table(view), {"act": "back", "row": str(place)})  # its button is gone
+    click_row(view, "back", str(place))  # its button is gone
     assert view.back is back
     press(view, "Take it back …")
     assert len(view.back.plan) == count - 1
@@ -331,10 +332,10 @@ def test_a_plan_for_the_account_is_shown_by_resource_applied_and_taken_back() ->
             client.contacts.plan(renamed(client)),
         ]
         view = PlanView(join_plans(get_plan_target(client, "account"), plans))
-        assert "contacts 2" in str(rows(view).kind.options)
+        assert "contacts 2" in str(find(view, "Show").options)
         view.show("contacts")
         assert [item.kinds for item in rows(view).matching()] == [("update", "contacts")] * 2
-        assert "update contact" in table(view).html
+        assert "update contact" in table(view).value
         result = view.apply()
         assert set(result.state) == {"applied"}
         assert result.index.names == ["resource", "record"]

@@ -17,7 +17,7 @@ from bulk.journalling import journal_path
 from displayed import html_of
 from internals import identity_of, middleware_of
 from widgets.gridding import client, sandbox  # noqa: F401
-from widgets.screen import buttons, html, page_of, part, parts, press, seen, send, static
+from widgets.screen import buttons, click_row, html, page_of, part, parts, press, seen, static
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
@@ -70,8 +70,8 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Callable[[pd.DataFrame], RunsView]:
 def click(view: RunsView, act: str, run: str) -> None:
     """Click a button of a run; it must be there."""
     table = table_of(view)
-    assert f'data-act="{act}" data-row="{run}"' in table.html, table.html
-    send(table, {"act": act, "row": run})
+    assert f'data-act="{act}" data-row="{run}"' in table.value, table.value
+    click_row(view, act, run)
 
 
 def listed(view: RunsView) -> PagedRows:
@@ -186,7 +186,7 @@ def test_a_run_is_taken_back_row_by_row_or_whole(
     result = renamed(client)
     view = show(chatkit.runs(client))
     click(view, "open", name_of(result))
-    send(table_of(opened(view)), {"act": "back", "row": "1"})
+    click_row(opened(view), "back", "1")
     assert opened(view).back is not None
     opened(view).back.apply()
     assert client.contacts.get(50002).name == before[50002]
@@ -280,11 +280,11 @@ base_url, account, token, run = sys.argv[1:]
 frame = chatkit.runs()
 view = frame._widget_of(frame)  # as a notebook does
 rows = view.open_run(run)
-print("&lt;img src=x" in rows._rows._table.html, rows.result.state.tolist())
+print("&lt;img src=x" in rows._rows._table.value, rows.result.state.tolist())
 with chatkit.Client(base_url, account, token) as client:
     print(rows.apply().state.tolist())
     rows.undo([0]).apply()
-    print(rows._rows._table.html.count('<tbody class="back">'), view.runs.state.tolist())
+    print(rows._rows._table.value.count('<tbody class="back">'), view.runs.state.tolist())
 """
 
 
@@ -318,7 +318,7 @@ def test_a_damaged_run_can_neither_be_opened_nor_gone_on_with(
     assert "its journal cannot be read" in text
     assert f'data-row="{name_of(result)}"' not in text and "1 cannot be read" in html(view)
     path.unlink()
-    send(table_of(view), {"act": "open", "row": name_of(result)})
+    click_row(view, "open", name_of(result))
     assert "No run is called" in view.message
     press(view, "Read again")
     assert name_of(result) not in view.runs.index

@@ -47,11 +47,11 @@ function detail(sheet, delivery, close) {
   const list = make(null, "dl");
   for (const [name, value] of delivery.headers) list.append(make(null, "dt", "", name), make(null, "dd", "", value));
   headers.append(make(null, "summary", "", `Headers (${delivery.headers.length})`), list);
-  const tree = make(null, "div", "tl-tree");
-  tree.setAttribute("aria-label", "Body");
-  tree.setAttribute("role", "group");
-  tree.innerHTML = delivery.tree;
-  sheet.append(head, make(null, "p", "tl-about", delivery.about), verdict, ...(delivery.failed ? [failed] : []), bar, headers, tree);
+  const body = make(null, "pre", "", delivery.body);
+  body.tabIndex = 0;
+  body.setAttribute("aria-label", "Body");
+  body.setAttribute("role", "group");
+  sheet.append(head, make(null, "p", "tl-about", delivery.about), verdict, ...(delivery.failed ? [failed] : []), bar, headers, body);
   head.focus();
 }
 function render({ model, el }) {
