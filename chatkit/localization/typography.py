@@ -35,6 +35,7 @@ def check_characters(case: Case) -> Iterator[Flaw]:
     entry = case.entry
     for field, name, text in entry.pieces:
         yield from _check_text_characters(text, field, name)
+        yield from _check_emoji_count(text, field, name)
         yield from _check_script(text, field, name, entry.lang_code)
         if not text.isascii() and is_right_to_left(text):
             if finding := find_both_directions(_remove_names(text)):
@@ -76,11 +77,20 @@ _SIGN = (
     f"(?:[{_PICTURES}]\ufe0f?|[^\\s0-9#*]\ufe0f)[\U0001f3fb-\U0001f3ff]?[\U000e0020-\U000e007f]*"
 )
 _EMOJI = re.compile(f"[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|{_SIGN}(?:\u200d{_SIGN})*")
+MAX_EMOJI = 10  #: so many emoji in a text were taken
 
 
 def find_emoji(text: str) -> re.Match[str] | None:
     """Return the match of the first emoji in a text."""
     return _EMOJI.search(text)
+
+
+def _check_emoji_count(text: str, field: str, name: str) -> Iterator[Flaw]:
+    """Find the first emoji beyond those that a text may have."""
+    matches = [*_EMOJI.finditer(text)] if field == "text" and not text.isascii() else []
+    if len(matches) > MAX_EMOJI:
+        position, count = matches[MAX_EMOJI].start(), len(matches)
+        yield flaw("emoji", field, position, count=count, name=name, most=MAX_EMOJI)
 
 
 _ADDRESS_OR_TAG = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
