@@ -79,6 +79,7 @@ def make_undo_plan(
         names=header.names,
         parts=header.parts,
         undoes=header.run,
+        rate=journal.read_last_rate(),
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo not in ("exactly", "never"))
     notes = [
