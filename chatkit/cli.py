@@ -112,7 +112,8 @@ def main(argv: list[str] | None = None) -> int:
     except (chatkit.ChatkitError, OSError) as error:
         message = _as_commands(f"chatkit: {error}")
         if name := getattr(arguments, "name", None):
-            message = message.replace("doctor NAME", f"doctor {shlex.quote(name)}")
+            for command in ("doctor", "plan FOLDER"):
+                message = message.replace(f"{command} NAME", f"{command} {shlex.quote(name)}")
         print(message, file=sys.stderr)
         return TROUBLE
     except KeyboardInterrupt:
@@ -139,7 +140,8 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"chatkit\.doctor\(client\)", lambda _: f"`{format_command('doctor NAME')}`"),
     (r"chatkit\.compare shows", "`chatkit diff` shows"),
     (r"chatkit\.rehearse\(plan\) applies", "plan --rehearse applies"),
-    (r"chatkit\.resume finds", "`chatkit resume RUN` finds"),
+    (r" The column 'reason' says why\.", ""),
+    (r"plan again with this client", f"`{format_command('plan FOLDER NAME')}` plans for this one"),
     (r"plan\.save\(path\) writes", "plan --out FILE writes"),
     (r"plan\.apply\(rehearsed=True\)", "`chatkit apply FILE --rehearsed`"),
     (r"plan\.apply\(\) does it\.|: plan\.left_out shows them", ""),
@@ -590,7 +592,8 @@ def _login(args: _Arguments) -> None:
             value = _ask_line(f"{label} [{kept}]" if kept else label)
         fields[field] = value or kept
         if not fields[field]:
-            raise errors.SettingsError(f"The {label.lower()} is missing: give it as a flag.")
+            flag = f"--{field.replace('_', '-')}"
+            raise errors.SettingsError(f"The {label.lower()} is missing: give it as {flag}.")
     if known := args.profile or getattr(served or before, "profile", None):
         fields["profile"] = known
     where = StoredConnection(**fields)
@@ -930,6 +933,8 @@ def _runs(args: _Arguments) -> None:
     else:
         columns = ["state", "account", "noun", "changes", "applied", "unknown", "not_sent"]
         args.write(runs[[*columns, "undoes"]].to_string())
+        if len(begun := runs.index[runs["state"] == "open"]):
+            print(f"Go on with an open run: {format_command(f'resume {begun[0]}')}")
 
 
 @_command("run", "name?", "--moved", "--secrets")

@@ -651,7 +651,9 @@ def load_plan(path: str | Path, target_of: Callable[[str], PlanTarget]) -> Plan:
     def find_target(account: str, noun: str) -> PlanTarget:
         target = target_of(noun)
         if account != target.transport.connection.account:
-            raise PlanRefused(f"{path} is a plan for another account ({account}).")
+            raise PlanRefused(
+                f"{path} is a plan for another account ({account}): plan again with this client."
+            )
         return target
 
     [plan], _ = load_plans(path, find_target, fleet=False)
