@@ -538,8 +538,10 @@ def make_result_frame(
 def summarize_result(result: pd.DataFrame) -> str:
     """Return the counts of a result in words, and why it stopped."""
     summary = format_state_counts(result["state"])
-    stopped = read_origin(result).get("stopped")
-    return f"{summary} It stopped: {stopped.rstrip('.')}." if stopped else summary
+    if stopped := read_origin(result).get("stopped"):
+        return f"{summary} It stopped: {stopped.rstrip('.')}."
+    good = result["state"].isin(["applied", "unchanged", "skipped"]).all()
+    return summary if good else f"{summary} The column 'reason' says why."
 
 
 def get_stop_reason(result: pd.DataFrame) -> str:
