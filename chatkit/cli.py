@@ -141,10 +141,7 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"chatkit\.compare shows", "`chatkit diff` shows"),
     (r"chatkit\.rehearse\(plan\) applies", "plan --rehearse applies"),
     (r" The column 'reason' says why\.", ""),
-    (
-        r"plan again with this client",
-        lambda _: f"`{format_command('plan FOLDER NAME')}` plans for this one",
-    ),
+    (r"plan again with this client", lambda _: f"`{format_command('plan FOLDER NAME')}`"),
     (r"plan\.save\(path\) writes", "plan --out FILE writes"),
     (r"plan\.apply\(rehearsed=True\)", "`chatkit apply FILE --rehearsed`"),
     (r"plan\.apply\(\) does it\.|: plan\.left_out shows them", ""),

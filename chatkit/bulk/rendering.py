@@ -87,8 +87,7 @@ def make_plan_heading(plan: Plan) -> str:
     name = _name_account(plan)
     if setting.several:
         counts = [many(len(part), noun) for noun, part in _group_changes(plan).items()]
-        subject = name or "the account"
-        return f"{about} {subject}: {', '.join(counts) or '0 changes'}{refused}."
+        return f"{about} {name or 'the account'}: {', '.join(counts) or '0 changes'}{refused}."
     subject = f"{setting.noun}s" if setting.undoes else many(part.total, setting.noun)
     subject += f" of {name}" if name else ""
     return f"{about} {subject}: {_format_counts(plan.changes)}{matches}{refused}."

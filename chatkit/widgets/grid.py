@@ -224,8 +224,7 @@ class Grid(ReviewedEdits, Panel):
                 problem = Problem(name, shortly(value), cell.reason)
                 raise InputError(f"This cell of row {row!r} cannot be set:", [problem])
         self._send_rows(sheet.write([(number, column, value)]))
-        reason = sheet.cell(number, column).reason
-        if reason:
+        if reason := sheet.cell(number, column).reason:
             waits = f"{column} of row {row!r} waits: {reason}. grid.refused lists it."
             self._page.report(waits, wrong=True)
 
@@ -430,9 +429,8 @@ class Grid(ReviewedEdits, Panel):
             touched = sheet.write(entered)
         self._send_rows(touched)
         if refused := sum(bool(sheet.cell(row, name).reason) for row, name, _ in entered):
-            taken = many(len(entered) - refused, "cell")
-            message = f"{taken} taken, {refused:,} refused: grid.refused has the reasons."
-            self._page.report(message, wrong=True)
+            taken = f"{many(len(entered) - refused, 'cell')} taken"
+            self._page.report(f"{taken}, {refused:,} refused: grid.refused.", wrong=True)
 
     def _find_replacements(
         self, text: str, by: str, column: str | None, *, case: bool

@@ -84,7 +84,7 @@ def test_a_block_is_pasted_in_the_order_shown_and_each_cell_checked_alone(grid):
     assert (refused.column, refused.value) == ("number", '"12 34"')
     assert frame.country_code[refused.row] == "+2"
     assert "leave out spaces" in refused.next_step
-    assert grid.message == "3 cells taken, 1 refused: grid.refused has the reasons."
+    assert grid.message == "3 cells taken, 1 refused: grid.refused."
     grid.paste(50001, "number", "2025550144")
     assert grid.message == ""
 
