@@ -284,8 +284,8 @@ class Folder:
 
     def _record_applied(self, state: AccountState, plan: Plan, result: pd.DataFrame) -> None:
         """Add what a plan has written to the base: nobody else has changed that."""
-        landed = {*result.index[result["state"].isin(["applied", "differs", "unchanged"])]}
-        changes = {each.row: each.after for each in plan.changes if each.row in landed}
+        applied = {*result.index[result["state"].isin(["applied", "differs", "unchanged"])]}
+        changes = {each.row: each.after for each in plan.changes if each.row in applied}
         try:
             with self._open_locked(write=True) as (directory, pending):
                 pending.finish_pull(directory)

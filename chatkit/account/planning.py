@@ -247,8 +247,8 @@ class _StatePlanner:
                 self.kept.setdefault(reason, []).append(text)
                 continue
             if pulled is not None and not is_same(before := pulled.get(name), current.get(name)):
-                sides = before, value, current.get(name)
-                self._leave(noun, text, name, *sides, edited=not is_same(before, value))
+                edited = not is_same(before, value)
+                self._leave(noun, text, name, before, value, current.get(name), edited=edited)
                 continue
             default = "" if (known := get_default(noun, name)) is None else known
             changed[name] = default if value is None else value  # a None would leave it as it is
