@@ -154,6 +154,7 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"pass other_account=True", "use --other-account"),
     (r"\b(broken|moved)=True", r"--\1"),
     (r"plan\(…, skip_invalid=True\)|skip_invalid=True", "--skip-invalid"),
+    (r"plan\(…, restore=True\)", "`chatkit restore`"),
     (r"\bconflicts='(\w+)'", r"--conflicts \1"),
     (r"\('flow', 'Order survey'\) or ", ""),
     (r"\bdelete=(?![\w(\['\"])", "--delete"),
@@ -844,13 +845,13 @@ def _print_apply_command(plan: Plan | FleetPlan, args: _Arguments) -> None:
         print(f"Written. {step}: {format_command(shlex.join(words))}")
 
 
-def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
+def _plan_of_folder(args: _Arguments, client: chatkit.Client, *, restore: bool = False) -> Plan:
     from chatkit.account.folder import split_folder_revision
 
     folder, revision = split_folder_revision(args.folder)
     return folder.plan(
-        client, revision, contacts=args.contacts, delete=args.delete, broken=args.broken,
-        skip_invalid=args.skip_invalid,
+        client, revision, contacts=args.contacts, delete=args.delete, restore=restore,
+        broken=args.broken, skip_invalid=args.skip_invalid,
     )  # fmt: skip
 
 
@@ -863,7 +864,8 @@ def _apply(args: _Arguments) -> int | None:
 
     Applies this plan only, and only if everything it changes is still as it was then. The run is
     journalled: the same command goes on after an interrupt, `chatkit undo RUN` takes it back. A
-    folder is planned first. In a terminal it asks; without one it needs --yes.
+    folder is planned first, and what others changed since the last pull is left as it is. In a
+    terminal it asks; without one it needs --yes.
 
     Options:
         source: what `plan --out` has written, a folder, or a git revision of one: shop/@HEAD~3
@@ -880,7 +882,8 @@ def _apply(args: _Arguments) -> int | None:
             typed = format_command(f"apply {shlex.quote(args.source)} NAME")
             raise errors.InputError(f"Name the connection of the account: `{typed}`.")
         args.folder = args.source
-        return _restore(args)
+        with _open_account(args.name) as client:
+            return _apply_after_review(_plan_of_folder(args, client), args)
     if args.contacts is not None or args.delete or args.broken or args.skip_invalid:
         raise errors.InputError(
             "A saved plan is applied as it was reviewed: give --contacts, --delete, --broken and "
@@ -915,11 +918,12 @@ def _restore(args: _Arguments) -> int:
     """Restore an account from a folder.
 
     Plans what brings an account back to what a folder or a git revision of it holds, shows it,
-    and applies it. In a terminal it asks first; without one it needs --yes.
+    and applies it; what others changed in the account since the last pull is set back, too, which
+    `apply` leaves. In a terminal it asks first; without one it needs --yes.
     """
     _check_order("restore", args.folder, args.name)
     with _open_account(args.name) as client:
-        return _apply_after_review(_plan_of_folder(args, client), args)
+        return _apply_after_review(_plan_of_folder(args, client, restore=True), args)
 
 
 @_command("--json")
