@@ -75,9 +75,7 @@ def _validate_number(text: str) -> str:
     if number.e164:  # certain
         step = f"write country_code={number.country_code!r}, number={number.number!r}"
     elif number.verdict in NO_NUMBERS:
-        step = str(number.reason)
-        if number.suggestion:
-            step += f"; it may be {' '.join(number.suggested or ())}"
+        step = "; it may be ".join(filter(None, (number.reason, number.suggestion)))
     raise ValueError(f"must be digits only (Contacts, rule 1): {step}")
 
 

@@ -225,8 +225,7 @@ class FlowEndpoints(Endpoints[Flow]):
         with suppress(CallError):
             for one in self.parse_records(call, self.transport.send(call).data):
                 if _comparable_name(one.name or "") == _comparable_name(fields["name"]):
-                    message = f"flow {one.id} has this name, too"
-                    return [Finding("same name", "warning", "/name", message)]
+                    return [Finding("same name", "warning", "/name", f"flow {one.id} has it, too")]
         return []
 
     def check_changes(

@@ -499,9 +499,8 @@ _ROTATION_NOTES = (
     "keep the old one, then delete the old webhook with rotation.finish().",
 )
 _FINISH_NOTE = (
-    "An answer of 200 does not prove that the receiver has the new secret: first check that the "
-    "last delivery of the new webhook is verified (inbox.raw().verified), else "
-    "receiver.accept(old, new)."
+    "An answer of 200 does not prove that the receiver has the new secret: look first if all that "
+    "came last is verified (inbox.raw().verified), else receiver.accept(old, new)."
 )
 
 

@@ -42,7 +42,7 @@ def read_document(document: object) -> Any:
     return value
 
 
-_FILE_NAME = re.compile(r"[\w .:~()/\\-]{1,200}\.[A-Za-z]\w{1,9}")  # no number, like 1.5
+_FILE_NAME = re.compile(r".*\.json|[\w .:~()/\\-]{1,200}\.[A-Za-z]\w{1,9}")  # no number, like 1.5
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
@@ -112,8 +112,7 @@ def read_source(document: object) -> DocumentSource:
     document = _unwrap_document(document)
     if isinstance(document, str):
         inside = document.lstrip("\ufeff \t\r\n")
-        named = inside.endswith(".json") or _FILE_NAME.fullmatch(inside)
-        if inside[:1] not in ("{", "[", '"') and "\n" not in inside and named:
+        if inside[:1] not in ("{", "[", '"') and _FILE_NAME.fullmatch(inside):
             document = Path(inside)
     if isinstance(document, PathLike):
         path = Path(document)

@@ -264,8 +264,7 @@ def _fix_lines(findings: Sequence[Finding]) -> list[str]:
             "remove": "removed",
         }[op.op]
         lines.append(f"  {op.value if op.op == 'move' else op.path}: {change}")
-    left = (each for each in findings if not each.patch)
-    lines += (f"  {each.where}: left to you: {each.message}" for each in left)
+    lines += [f"  {each.where}: left to you: {each.message}" for each in findings if not each.patch]
     if (more := len(lines) - 1 - MANY) > 0:
         lines[MANY + 1 :] = [f"  … and {more:,} more"]
     return [visible(line) for line in lines]

@@ -511,9 +511,8 @@ class _FrameCheck:
     def _suggest_region(self) -> str:
         """Return a column of countries; else the country code that most rows have, or 'IN'."""
         for column in self._frame.columns.difference(["name", *_PAIR_FIELDS], sort=False):
-            cells = [cell for cell in self._read_column(column) if cell is not None]
-            texts = [cell for cell in cells if isinstance(cell, str) and not cell.isdigit()]
-            if cells and len(texts) == len(cells) and all(map(parse_country, texts)):
+            texts = [str(cell) for cell in self._read_column(column) if cell is not None]
+            if texts and not any(map(str.isdigit, texts)) and all(map(parse_country, texts)):
                 return str(column)
         codes = Counter(check.pair[0] for check in self._checks if check.pair)
         return codes.most_common(1)[0][0] if codes else "IN"

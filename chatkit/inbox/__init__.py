@@ -35,10 +35,7 @@ _AGO = re.compile(
 )
 _MIN_CONTACT = 5  # characters of a contact: any delivery holds a shorter text
 _LOOKED_BACK = 1000  # deliveries: an inbox may have millions, and none is counted to show it
-_LEFT_OUT = (
-    "The frame is empty, and deliveries that are not verified are left out: inbox.raw() has the "
-    "reasons, inbox.verify(secret) verifies them again."
-)
+_LEFT_OUT = "The frame is empty, and what is not verified is left out: inbox.raw() has the reasons."
 
 
 class Reader(Protocol):

@@ -82,8 +82,7 @@ class Receiver(metaclass=HelpPage):
         secrets = many(self.inspector.secrets, "signing secret")
         treatment = {"keep": "kept, marked as such", "refuse": "refused"}[self._unverified]
         if self._refused:
-            times = many(self._refused, "time")
-            treatment += f" ({times}, the last: {visible(self._last_reason)})"
+            treatment += f" ({many(self._refused, 'time')}, the last: {visible(self._last_reason)})"
         return f"<receiver at {self.url}, {secrets}; what is not verified is {treatment}>"
 
     def __enter__(self) -> Self:

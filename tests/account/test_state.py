@@ -44,7 +44,7 @@ def test_two_flows_of_one_name_are_told_and_not_guessed(sandbox: chatkit.Sandbox
         document = client.flows.get(client.flows.frame().index[0]).flow_json
         twice = {"name": "Twice", "template_name": "default", "flow_json": document}
         client.flows.create(**twice)
-        with pytest.warns(UserWarning, match="has this name"):
+        with pytest.warns(UserWarning, match="has it, too"):
             client.flows.create(**twice)
         state = read_state(client)
     assert "Twice" not in state.get("flow")

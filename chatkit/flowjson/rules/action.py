@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from chatkit.flowjson.components import ACTIONS, NEXT, RECOMMENDED, Shape
@@ -161,8 +160,7 @@ def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     pointer = f"{action.pointer}/next"
     if not isinstance(following, dict):
         if "next" in action.value:
-            wrong = _report_wrong_type(pointer, "next", "object", following)
-            yield replace(wrong, hint=_write_next(flow, action))
+            yield _report_wrong_type(pointer, "next", "object", following)
         return
     for key in following:
         if str(key) not in NEXT.by_name:
