@@ -64,7 +64,7 @@ class Contact(Record):
 
 def _validate_number(text: str) -> str:
     """Refuse a number that is not digits only, with the number to write."""
-    from chatkit.numbers import split
+    from chatkit.numbers import NO_NUMBERS, split
 
     if not re.search("[0-9]", text):
         raise ValueError("must be digits only: not a telephone number")
@@ -74,6 +74,8 @@ def _validate_number(text: str) -> str:
     number = split(text)
     if number.e164:  # certain
         step = f"write country_code={number.country_code!r}, number={number.number!r}"
+    elif number.verdict in NO_NUMBERS:
+        step = "; it may be ".join(filter(None, (number.reason, number.suggestion)))
     raise ValueError(f"must be digits only (Contacts, rule 1): {step}")
 
 

@@ -6,6 +6,7 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
@@ -15,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from chatkit.api.record import Body, Document, Id, Record, parse_document
 from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Endpoints, Key, ReadFull, Undo
-from chatkit.errors import InputError, Refused
+from chatkit.errors import CallError, InputError, Refused
 from chatkit.resource import Resource
 from chatkit.util.display import cut, many
 
@@ -211,6 +212,21 @@ class FlowEndpoints(Endpoints[Flow]):
         from chatkit.flowjson.lint import lint
 
         return lint(value)
+
+    def check_record(
+        self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
+    ) -> list[Finding]:
+        """Warn of another flow with the name of a new one, as far as the first page shows it."""
+        from chatkit.report import Finding
+
+        if "name" not in fields or live != {} or self.single:  # a grid checks at each edit
+            return []
+        call = self.list_call()
+        with suppress(CallError):
+            for one in self.parse_records(call, self.transport.send(call).data):
+                if _comparable_name(one.name or "") == _comparable_name(fields["name"]):
+                    return [Finding("same name", "warning", "/name", f"flow {one.id} has it, too")]
+        return []
 
     def check_changes(
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull

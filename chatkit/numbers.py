@@ -36,6 +36,8 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 #: Each verdict and its reason.
 VERDICTS: Mapping[str, str] = _DATA["verdicts"]
 CERTAIN = ("valid", "reserved", "country code twice")
+#: Verdicts on texts that are no number when their spaces and signs are left out.
+NO_NUMBERS = ("not a number", "extension", "letters", "several numbers", "lost digits")
 _TYPES = {n: Type.to_string(n).lower().replace("_", " ") for n in range(Type.VOICEMAIL + 1)}
 _TYPES[Type.UAN] = "company"
 _MOBILE = ("mobile", "fixed line or mobile")

@@ -468,10 +468,11 @@ def _explain_delivery_failure(webhook: Mapping[str, Any]) -> str:
     """Return why the last delivery failed; empty if it did not."""
     error, status = webhook.get("last_delivery_error"), webhook.get("last_delivery_status")
     code = str(webhook.get("last_delivery_http_status")).removesuffix(".0")  # some print it as text
+    hint = ": often another signing secret" if code == "401" else ""
     if error not in (None, "", False):
-        return shorten(" ".join(str(error).split()), 120)
+        return shorten(" ".join(str(error).split()), 120) + hint
     if re.fullmatch(r"[1-9][0-9]{2}", code, re.ASCII):
-        return "" if code.startswith("2") else f"the receiver answered {code}"
+        return "" if code.startswith("2") else f"the receiver answered {code}{hint}"
     text = "" if status is None else " ".join(str(status).split())
     good = not text or (_SUCCESS_WORDS.search(text) and not _FAILURE_WORDS.search(text))
     return "" if good else f"its status is {shorten(text, 120)}"
@@ -496,6 +497,10 @@ _ROTATION_NOTES = (
     "the secret: the old webhook goes on, so delete the new one and rotate again.",
     "From then on every event is delivered to both. Add the new secret to your receiver and "
     "keep the old one, then delete the old webhook with rotation.finish().",
+)
+_FINISH_NOTE = (
+    "An answer of 200 does not prove that the receiver has the new secret: look first if all that "
+    "came last is verified (inbox.raw().verified), else receiver.accept(old, new)."
 )
 
 
@@ -549,7 +554,9 @@ class Rotation(Report):
                 f"The new webhook {self.new_id} is not in use yet ({reason}): the old one must "
                 "stay until a delivery has reached the new one, or finish(unverified=True)."
             )
-        return self._webhooks.plan(delete=[self.old_id])
+        plan = self._webhooks.plan(delete=[self.old_id])
+        plan.notes.append(_FINISH_NOTE)
+        return plan
 
     def _parts(self) -> Iterator[ReportPart]:
         made = f"created as {self.new_id}" if self.new_id else "rotation.apply() creates it"

@@ -321,6 +321,8 @@ def test_what_is_dialled_is_offered_as_the_two_fields_that_it_becomes():
         "+44 7911 123456": "write country_code='+44', number='7911123456'",
         "07911 123456": "leave out spaces and signs; the country code goes into country_code",
         "+999 12": "leave out spaces and signs; the country code goes into country_code",
+        "12.03.2026": "it is a date, not a telephone number",
+        "+1 (212) 555-0171 x5": "cannot be kept with a number; it may be +12125550171",
     }.items():
         with pytest.raises(chatkit.errors.InputError) as caught:
             contacts.create(number=number, country_code="+44")

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,6 +42,7 @@ def read_document(document: object) -> Any:
     return value
 
 
+_FILE_NAME = re.compile(r".*\.json|[\w .:~()/\\-]{1,200}\.[A-Za-z]\w{1,9}")  # no number, like 1.5
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
@@ -110,14 +112,17 @@ def read_source(document: object) -> DocumentSource:
     document = _unwrap_document(document)
     if isinstance(document, str):
         inside = document.lstrip("\ufeff \t\r\n")
-        if inside[:1] not in ("{", "[", '"') and "\n" not in inside and inside.endswith(".json"):
+        if inside[:1] not in ("{", "[", '"') and _FILE_NAME.fullmatch(inside):
             document = Path(inside)
     if isinstance(document, PathLike):
         path = Path(document)
         try:
             document = path.read_bytes()
         except OSError as error:
-            raise InputError(f"The file {path} cannot be read: {error.strerror}.") from None
+            others = [each.name for each in path.parent.glob("*") if each.name != path.name]
+            close = get_close_matches(path.name, others, 1)
+            hint = f" Did you mean {path.with_name(close[0])}?" if close else ""
+            raise InputError(f"The file {path} cannot be read: {error.strerror}.{hint}") from None
     if isinstance(document, bytes | bytearray):
         return _read_bytes(bytes(document))
     if isinstance(document, str):

@@ -190,12 +190,12 @@ class Findings(FindingSequence[Finding], Report):
         >>> document = findings.fix()
         Fixed 1 of 2 findings:
           /version: added "7.3"
+          /screens: left to you: screens has 0 items; it needs at least 1.
         >>> document["version"]
         '7.3'
         """
-        fixable = [each for each in self._findings if each.patch]
         if show:
-            print_line("\n".join(_fix_lines(fixable, len(self._findings))))
+            print_line("\n".join(_fix_lines(self._findings)))
         misspelled = [each for each in self._findings if _is_spelling_fix(each.patch)]
         moves = [op for each in misspelled for op in each.patch if op.op == "move"]
         moves.sort(key=lambda op: -len(op.value))
@@ -251,9 +251,11 @@ class Findings(FindingSequence[Finding], Report):
         return f"{head}<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _fix_lines(fixable: Sequence[Finding], count: int) -> list[str]:
-    """Describe what a fix changes: a line for each operation of the patches."""
-    lines = [f"Fixed {len(fixable):,} of {many(count, 'finding')}{':' if fixable else '.'}"]
+def _fix_lines(findings: Sequence[Finding]) -> list[str]:
+    """Describe what a fix changes, a line for each operation, and what it leaves."""
+    fixable = [each for each in findings if each.patch]
+    count = many(len(findings), "finding")
+    lines = [f"Fixed {len(fixable):,} of {count}{':' if findings else '.'}"]
     for op in (op for each in fixable for op in each.patch):
         change = {
             "move": f"renamed to {op.path.rpartition('/')[2]}",
@@ -262,6 +264,7 @@ def _fix_lines(fixable: Sequence[Finding], count: int) -> list[str]:
             "remove": "removed",
         }[op.op]
         lines.append(f"  {op.value if op.op == 'move' else op.path}: {change}")
+    lines += [f"  {each.where}: left to you: {each.message}" for each in findings if not each.patch]
     if (more := len(lines) - 1 - MANY) > 0:
         lines[MANY + 1 :] = [f"  … and {more:,} more"]
     return [visible(line) for line in lines]

@@ -666,8 +666,8 @@ def find_column(columns: Sequence[FileColumn], name: str) -> FileColumn:
         if matches := [column for column in columns if normalize(column.name) == normalize(name)]:
             return matches[0]
     close = get_close_matches(name, [column.name for column in columns], 1, cutoff=0.5)
-    hint = f"; did you mean {close[0]!r}?" if close else f". Columns: {_list_columns(columns)}."
-    raise InputError(f"No column is called {name!r}{hint}")
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise InputError(f"No column is called {name!r}{hint} Columns: {_list_columns(columns)}.")
 
 
 def _list_columns(columns: Sequence[FileColumn]) -> str:

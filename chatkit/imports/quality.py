@@ -503,9 +503,19 @@ class _FrameCheck:
             )
         if lacking and region not in self._frame.columns:
             self.notes.append(
-                f"{many(lacking, 'row')} without a country code: check(frame, region='IN'), or the "
-                "name of a column of countries, reads such numbers as they are dialled there."
+                f"{many(lacking, 'row')} without a country code: check(frame, "
+                f"region={self._suggest_region()!r}) reads such numbers as they are dialled there. "
+                "region= takes a country, or the name of a column of countries."
             )
+
+    def _suggest_region(self) -> str:
+        """Return a column of countries; else the country code that most rows have, or 'IN'."""
+        for column in self._frame.columns.difference(["name", *_PAIR_FIELDS], sort=False):
+            texts = [str(cell) for cell in self._read_column(column) if cell is not None]
+            if texts and not any(map(str.isdigit, texts)) and all(map(parse_country, texts)):
+                return str(column)
+        codes = Counter(check.pair[0] for check in self._checks if check.pair)
+        return codes.most_common(1)[0][0] if codes else "IN"
 
     # --- duplicates ---
 

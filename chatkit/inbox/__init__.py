@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
@@ -34,6 +35,7 @@ _AGO = re.compile(
 )
 _MIN_CONTACT = 5  # characters of a contact: any delivery holds a shorter text
 _LOOKED_BACK = 1000  # deliveries: an inbox may have millions, and none is counted to show it
+_LEFT_OUT = "The frame is empty, and what is not verified is left out: inbox.raw() has the reasons."
 
 
 class Reader(Protocol):
@@ -333,7 +335,11 @@ class Inbox(metaclass=HelpPage):
         """Make the frame `name` of the chosen events."""
         from chatkit.inbox import frames
 
-        return frames.TABLES[name].make_frame(self._read_events(**choice))
+        frame = frames.TABLES[name].make_frame(self._read_events(**choice))
+        unverified = {**choice, "verified": False}
+        if frame.empty and choice.get("verified", True) and any(self._select(**unverified)):
+            warnings.warn(_LEFT_OUT, stacklevel=3)
+        return frame
 
     def _make_selection(
         self,

@@ -21,7 +21,7 @@ from chatkit.errors import HelpPage, safe_repr
 from chatkit.inbox.delivery import DeliveryInspector, Selection
 from chatkit.inbox.store import InboxStore
 from chatkit.util.asgi_server import Server, open_socket
-from chatkit.util.display import many
+from chatkit.util.display import many, visible
 
 #: The upstream platform sends up to 3 MB.
 MAX_BODY = 4 * 1024 * 1024
@@ -70,6 +70,7 @@ class Receiver(metaclass=HelpPage):
         self._begin = store.read_last_id()
         self._verifying = threading.Lock()
         self._unverified = unverified
+        self._refused, self._last_reason = 0, ""
         self._batches = Batches(self._store_arrivals)
         self._server = Server(self._respond, open_socket(host, port))
         name = "localhost" if host in ("127.0.0.1", "::1") else host
@@ -80,6 +81,8 @@ class Receiver(metaclass=HelpPage):
     def __repr__(self) -> str:
         secrets = many(self.inspector.secrets, "signing secret")
         treatment = {"keep": "kept, marked as such", "refuse": "refused"}[self._unverified]
+        if self._refused:
+            treatment += f" ({many(self._refused, 'time')}, the last: {visible(self._last_reason)})"
         return f"<receiver at {self.url}, {secrets}; what is not verified is {treatment}>"
 
     def __enter__(self) -> Self:
@@ -153,6 +156,9 @@ class Receiver(metaclass=HelpPage):
             entries = [self.inspector.inspect(*arrival) for arrival in arrivals]
             if self._unverified == "refuse":
                 answers = [(200, "stored") if e.verified else (401, e.reason) for e in entries]
+                for entry in entries:
+                    if not entry.verified:
+                        self._refused, self._last_reason = self._refused + 1, entry.reason
                 entries = [entry for entry in entries if entry.verified]
             if entries:
                 self._store.write_deliveries(entries)

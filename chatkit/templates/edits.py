@@ -139,7 +139,9 @@ _OBSTACLES = {
     "lack texts that their source has": (
         "client.templates.queue(languages, codes) shows them to translate."
     ),
-    "would be refused by the platform": "Pass broken=True to publish those without another reason.",
+    "would be refused by the platform": (
+        "Correct them, or pass broken=True to publish those without another reason."
+    ),
     "were made from another source text than there is now": (
         "See client.templates.board() for what has changed."
     ),
@@ -208,8 +210,9 @@ def select_drafts(
             names = [name for at, name, _ in original.pieces if not entry.texts.get(at)]
             draft.obstacles[_NO_TEXT] = f"{draft.label} ({shorten_list(names, _MAX_FIELDS)})"
             continue
-        if not broken and any(each.refused for each in findings):
-            draft.obstacles[_REFUSED] = draft.label
+        reasons = [each.message.rstrip(".") for each in findings if each.refused]
+        if reasons and not broken:
+            draft.obstacles[_REFUSED] = f"{draft.label} ({shorten_list(reasons, _FEW)})"
         if original is not None:
             draft.obstacles.update(_find_source_obstacle(draft, original, ledger, glossary))
     return Publication(contents, members, drafts, live_count)

@@ -258,7 +258,8 @@ def test_several_flows_of_one_name_leave_their_file_as_it_is(
 ) -> None:
     folder.pull(client)
     flow = client.flows.get(client.flows.frame().index[0])
-    client.flows.create(name=flow.name, template_name="default", flow_json=flow.flow_json)
+    with pytest.warns(UserWarning, match="has it, too"):
+        client.flows.create(name=flow.name, template_name="default", flow_json=flow.flow_json)
     report = folder.pull(client)
     assert report.changes == {}
     assert flow.name in folder.state().get("flow")

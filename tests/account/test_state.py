@@ -42,8 +42,10 @@ def test_what_a_record_does_not_say_is_as_by_itself(sandbox: chatkit.Sandbox) ->
 def test_two_flows_of_one_name_are_told_and_not_guessed(sandbox: chatkit.Sandbox) -> None:
     with chatkit.connect(sandbox) as client:
         document = client.flows.get(client.flows.frame().index[0]).flow_json
-        for _ in range(2):
-            client.flows.create(name="Twice", template_name="default", flow_json=document)
+        twice = {"name": "Twice", "template_name": "default", "flow_json": document}
+        client.flows.create(**twice)
+        with pytest.warns(UserWarning, match="has it, too"):
+            client.flows.create(**twice)
         state = read_state(client)
     assert "Twice" not in state.get("flow")
     assert any("2 flows are called" in line and "Twice" in line for line in state.not_carried)

@@ -398,6 +398,7 @@ def test_fix_prints_what_it_changes(capsys: pytest.CaptureFixture[str]) -> None:
         "Fixed 2 of 3 findings:\n"
         "  /screens/0/layout/children/0/txt: renamed to text\n"
         '  /version: added "7.3"\n'
+        "  /screens/0: left to you: A terminal screen needs a Footer: nothing else ends the flow.\n"
     )
     assert document == findings.fix(show=False)
     assert capsys.readouterr().out == ""

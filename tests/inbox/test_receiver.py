@@ -76,8 +76,9 @@ def test_what_is_not_verified_is_kept_with_the_reason(store: InboxStore) -> None
 
 def test_or_it_is_refused_and_not_stored(store: InboxStore) -> None:
     with receiver(store, unverified="refuse") as at:
-        assert post(at.url, BODY) == 401
         assert post(at.url, BODY, signed(BODY, age=400)) == 401
+        assert post(at.url, BODY) == 401
+        assert "refused (2 times, the last: the header webhook-signature is missing)" in repr(at)
         assert post(at.url, BODY, signed(BODY)) == 200
     assert len([*store.select(Selection(repeats=True))]) == 1
 

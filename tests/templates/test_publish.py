@@ -77,7 +77,10 @@ def test_what_the_platform_refuses_goes_live_only_when_that_is_said(client):
     for recorded in (False, True):
         plan = client.templates.publish("ja")
         assert not plan.changes
-        assert "broken=True to publish those without another reason" in noted(plan, "refused by")
+        refused = noted(plan, "refused by")
+        assert (
+            "review_request/ja ({{2}} has no sample). Correct them, or pass broken=True" in refused
+        )
         for each in (plan, client.templates.publish("ja", broken=True)):
             assert ("review_request/ja" in noted(each, "not recorded")) is not recorded
         assert labels(each) == ["review_request/ja"] * recorded

@@ -68,6 +68,7 @@ UNUSED = "nothing was ever delivered to it since"
             case("failing", f"the receiver answered {int(code)}", http_status=code)
             for code in (500, 302, "404", 503.0, 300, 199)
         ),
+        case("failing", "the receiver answered 401: often another signing secret", http_status=401),
         case("failing", "its status is lost", http_status=99, status="lost"),
         case("failing", "the receiver answered 500", at=NOW - timedelta(days=9), http_status=500),
         *(case("healthy", HEALTHY, error=error) for error in ("", False)),

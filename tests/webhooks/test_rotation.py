@@ -67,6 +67,7 @@ def test_all_the_way(client: Client, sandbox: Sandbox) -> None:
                 continue
     assert (len(listener.requests), fits) == (2, 2)
     plan = rotation.finish()
+    assert "does not prove that the receiver has the new secret" in plan.notes[-1]
     assert ids(client) == [old.id, new.id]  # nothing was sent
     with pytest.raises(chatkit.errors.PlanRefused, match="irreversible"):
         plan.apply()

@@ -42,6 +42,7 @@ from chatkit.flowjson.rules.reference import (
 )
 from chatkit.flowjson.rules.shape import mend_word, patch_key, patch_spelling, suggest_word
 from chatkit.report import Finding, Severity
+from chatkit.util.display import values
 from chatkit.util.json import PatchOperation, append_to_pointer, escape_key, make_removal_patch
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
@@ -147,7 +148,8 @@ def _check_keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     for prop in shape.properties if shape is not None else ():
         if prop.name not in action.value and prop.is_required(flow.version):
             message = f"{action.name} has no {prop.name}."
-            yield _report_missing_property(f"{action.pointer}/{prop.name}", message, prop.about)
+            hint = _write_next(flow, action) if prop.name == "next" else prop.about
+            yield _report_missing_property(f"{action.pointer}/{prop.name}", message, hint)
     payload = action.value.get("payload")
     if "payload" in action.value and not isinstance(payload, dict):
         yield _report_wrong_type(f"{action.pointer}/payload", "The payload", "object", payload)
@@ -167,8 +169,7 @@ def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     for key in ("name", "type"):
         if key not in following:
             message = f"next has no {key}."
-            hint = 'Write {"type": "screen", "name": "SECOND"}.'
-            yield _report_missing_property(f"{pointer}/{key}", message, hint)
+            yield _report_missing_property(f"{pointer}/{key}", message, _write_next(flow, action))
         elif not isinstance(following[key], str):
             yield _report_wrong_type(f"{pointer}/{key}", f"{key} of next", "string", following[key])
     kind = following.get("type")
@@ -186,6 +187,13 @@ def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     elif name == action.screen.id:
         message = f"{name} navigates to itself."
         yield error(_NO_SCREEN, f"{pointer}/name", message, "Name another screen.")
+
+
+def _write_next(flow: FlowNode, action: ActionNode) -> str:
+    """Return how next is written, with its own screen or another one of the document."""
+    others = (each for each in flow.by_id if each != action.screen.id)
+    form = {"type": "screen", "name": action.target or next(others, "SECOND")}
+    return f'Write "next": {values(form)}.'
 
 
 _NO_SCREEN = "INVALID_NAVIGATE_ACTION_NEXT_SCREEN_NAME"

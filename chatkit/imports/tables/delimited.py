@@ -395,8 +395,10 @@ def find_likely_decodings(data: bytes, count_headings: HeadingCounter) -> list[D
         headings = [[cell.strip(' "') for cell in row if not cell.isascii()] for row in rows]
         score += _HEADING * max(map(count_headings, headings))
         cells = {cell.strip(' "').casefold() for row in rows for cell in row}
+        named = {cell.partition("_")[0] for cell in cells if "lang_code" in cells}
         score += _MARGIN * any(
-            cells & {*_DATA["headings"].get(code, "").split()} for code in codes.split()
+            code in named or cells & {*_DATA["headings"].get(code, "").split()}
+            for code in codes.split()
         )
         readings.append(DecodedText(score, encoding, text))
     readings.sort(key=lambda reading: -reading.score)

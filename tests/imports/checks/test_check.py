@@ -115,6 +115,10 @@ def test_a_region_is_asked_for_where_it_helps(sandbox, client):
     quality = client.contacts.check(frame)
     assert {f.code for f in quality.findings} == {"no country code"}
     assert "2 rows without a country code: check(frame, region='IN')" in quality.notes[0]
+    for column, expected in ("Land", "Land"), ("note", "+44"):
+        more = frame.reindex(range(3)).fillna("+44 7911 123456").assign(**{column: "+91"})
+        more.loc[0, "note"] = "vip"
+        assert f"region={expected!r})" in client.contacts.check(more).notes[0]
     assert {f.suggestion for f in client.contacts.check(frame, region="IN").findings} == {
         "+91 9876543210",
         "+91 9876543211",

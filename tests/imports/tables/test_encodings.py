@@ -62,6 +62,11 @@ def test_iso_2022_is_recognised_by_its_escapes() -> None:
     assert decode_text(data) == ("氏名;携帯\r\n山田;0901\r\n", "ISO-2022-JP", [])
 
 
+def test_a_column_of_languages_counts() -> None:
+    data = "lang_code,text\nit,È pronta\n".encode("cp1252")
+    assert find_likely_decodings(data, lambda _: 0)[0].encoding == "cp1252"
+
+
 def test_two_likely_readings_are_shown_with_what_to_write() -> None:
     data = "Name;Phone\r\nAnn;1\r\nLefèvre;06001234\r\n".encode("cp1252")
     with pytest.raises(InputError) as caught:
