@@ -1,8 +1,5 @@
 """Connecting: what is opened, what is said, and that it can be told apart from live data."""
 
-import sys
-
-import processes
 import pytest
 
 import chatkit
@@ -79,23 +76,3 @@ def test_an_error_shows_as_its_text_alone_in_a_notebook():
         client.contacts.get(1)
     (line,) = caught.value._render_traceback_()
     assert line.startswith("NotFound: GET contacts/1: 404")
-
-
-IN_A_KERNEL = """
-import os, sys, types
-sys.modules["ipykernel"] = types.ModuleType("ipykernel")  # as a kernel has it
-import chatkit
-client = chatkit.connect()
-child = os.fork()  # waits: the child would find the imports locked for ever
-if not child:
-    os._exit(len(client.contacts.frame()) != 250)
-assert os.waitpid(child, 0)[1] == 0
-assert "pandas" in sys.modules and "chatkit.api.wire" in sys.modules
-"""
-
-
-def test_in_a_kernel_the_first_frame_is_prepared_while_one_reads_and_a_fork_waits():
-    done = processes.run(
-        [sys.executable, "-c", IN_A_KERNEL], anew=True, capture_output=True, text=True, timeout=60
-    )
-    assert (done.returncode, done.stderr) == (0, "")

@@ -132,8 +132,7 @@ def test_help_of_builders_is_short_and_shows_no_library() -> None:
 def test_help_of_a_profile_shows_each_point() -> None:
     text = page(chatkit.ServiceProfile)
     for name, field in chatkit.ServiceProfile.model_fields.items():
-        section = field.json_schema_extra["section"]  # type: ignore[index, call-overload]
-        assert f"{name} = {field.default!r}  [{section}]" in text
+        assert f"{name} = {field.default!r}\n" in text
         assert field.description.split()[0] in text  # type: ignore[union-attr]
 
 

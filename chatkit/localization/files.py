@@ -480,7 +480,9 @@ def export(
     states = select_states(only)
     every, unplaced = collect_units(frame, source, languages, ledger)
     units = [unit for unit in every if unit.state in states]
-    encoded = encode_units(units, path, source) if units else {}
+    encoded = encode_units(units, path, source)  # refuses an unknown ending in any case
+    if not units:
+        encoded = {}
     if existing := [each.name for each in encoded if each.exists() and not replace]:
         raise InputError(
             f"{', '.join(existing)} is there already, and may hold the work of a translator. Take "

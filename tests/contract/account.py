@@ -14,6 +14,7 @@ from contextlib import ExitStack, suppress
 from functools import cached_property
 from typing import Any, Self
 
+import msgspec
 from contract.fact import Unknown, expect, shape, unknown
 
 from chatkit.account import doctor as checkup
@@ -173,6 +174,15 @@ class Reply(checkup.Reply):
 
     The texts hold a method, a resource and a status, never a text of the service.
     """
+
+    @property
+    def data(self) -> Any:
+        """The `data` of the envelope; `msgspec.UNSET` when there is none."""
+        try:
+            body = msgspec.json.decode(self.answer.body if self.answer else b"")
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return msgspec.UNSET
+        return body.get("data", msgspec.UNSET) if type(body) is dict else msgspec.UNSET
 
     @property
     def ok(self) -> bool:

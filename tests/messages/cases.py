@@ -114,7 +114,6 @@ CASES: dict[str, tuple[str, ...]] = {
         "chatkit.rehearse(client.contacts.plan([{'id': 50001, 'number': '?'}]))",
         "chatkit.rehearse(client.contacts.frame())",
         'chatkit.widgets.FolderView("shop", client)',
-        'chatkit.widgets.FolderView(client).choose("flows/none.json")',
         "client.contacts.plan(theirs)",
         'client.load_plan(folder / "none.json")',
         'client.load_plan(folder / "plain.txt")',
