@@ -112,7 +112,8 @@ def main(argv: list[str] | None = None) -> int:
     except (chatkit.ChatkitError, OSError) as error:
         message = _as_commands(f"chatkit: {error}")
         if name := getattr(arguments, "name", None):
-            message = message.replace("doctor NAME", f"doctor {shlex.quote(name)}")
+            for command in ("doctor", "plan FOLDER"):
+                message = message.replace(f"{command} NAME", f"{command} {shlex.quote(name)}")
         print(message, file=sys.stderr)
         return TROUBLE
     except KeyboardInterrupt:
@@ -139,7 +140,8 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"chatkit\.doctor\(client\)", lambda _: f"`{format_command('doctor NAME')}`"),
     (r"chatkit\.compare shows", "`chatkit diff` shows"),
     (r"chatkit\.rehearse\(plan\) applies", "plan --rehearse applies"),
-    (r"chatkit\.resume finds", "`chatkit resume RUN` finds"),
+    (r" The column 'reason' says why\.", ""),
+    (r"plan again with this client", lambda _: f"`{format_command('plan FOLDER NAME')}`"),
     (r"plan\.save\(path\) writes", "plan --out FILE writes"),
     (r"plan\.apply\(rehearsed=True\)", "`chatkit apply FILE --rehearsed`"),
     (r"plan\.apply\(\) does it\.|: plan\.left_out shows them", ""),
@@ -152,6 +154,7 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"pass other_account=True", "use --other-account"),
     (r"\b(broken|moved)=True", r"--\1"),
     (r"plan\(…, skip_invalid=True\)|skip_invalid=True", "--skip-invalid"),
+    (r"plan\(…, restore=True\)", "`chatkit restore`"),
     (r"\bconflicts='(\w+)'", r"--conflicts \1"),
     (r"\('flow', 'Order survey'\) or ", ""),
     (r"\bdelete=(?![\w(\['\"])", "--delete"),
@@ -590,7 +593,8 @@ def _login(args: _Arguments) -> None:
             value = _ask_line(f"{label} [{kept}]" if kept else label)
         fields[field] = value or kept
         if not fields[field]:
-            raise errors.SettingsError(f"The {label.lower()} is missing: give it as a flag.")
+            flag = f"--{field.replace('_', '-')}"
+            raise errors.SettingsError(f"The {label.lower()} is missing: give it as {flag}.")
     if known := args.profile or getattr(served or before, "profile", None):
         fields["profile"] = known
     where = StoredConnection(**fields)
@@ -841,13 +845,13 @@ def _print_apply_command(plan: Plan | FleetPlan, args: _Arguments) -> None:
         print(f"Written. {step}: {format_command(shlex.join(words))}")
 
 
-def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
+def _plan_of_folder(args: _Arguments, client: chatkit.Client, *, restore: bool = False) -> Plan:
     from chatkit.account.folder import split_folder_revision
 
     folder, revision = split_folder_revision(args.folder)
     return folder.plan(
-        client, revision, contacts=args.contacts, delete=args.delete, broken=args.broken,
-        skip_invalid=args.skip_invalid,
+        client, revision, contacts=args.contacts, delete=args.delete, restore=restore,
+        broken=args.broken, skip_invalid=args.skip_invalid,
     )  # fmt: skip
 
 
@@ -860,7 +864,8 @@ def _apply(args: _Arguments) -> int | None:
 
     Applies this plan only, and only if everything it changes is still as it was then. The run is
     journalled: the same command goes on after an interrupt, `chatkit undo RUN` takes it back. A
-    folder is planned first. In a terminal it asks; without one it needs --yes.
+    folder is planned first, and what others changed since the last pull is left as it is. In a
+    terminal it asks; without one it needs --yes.
 
     Options:
         source: what `plan --out` has written, a folder, or a git revision of one: shop/@HEAD~3
@@ -877,7 +882,8 @@ def _apply(args: _Arguments) -> int | None:
             typed = format_command(f"apply {shlex.quote(args.source)} NAME")
             raise errors.InputError(f"Name the connection of the account: `{typed}`.")
         args.folder = args.source
-        return _restore(args)
+        with _open_account(args.name) as client:
+            return _apply_after_review(_plan_of_folder(args, client), args)
     if args.contacts is not None or args.delete or args.broken or args.skip_invalid:
         raise errors.InputError(
             "A saved plan is applied as it was reviewed: give --contacts, --delete, --broken and "
@@ -912,11 +918,12 @@ def _restore(args: _Arguments) -> int:
     """Restore an account from a folder.
 
     Plans what brings an account back to what a folder or a git revision of it holds, shows it,
-    and applies it. In a terminal it asks first; without one it needs --yes.
+    and applies it; what others changed in the account since the last pull is set back, too, which
+    `apply` leaves. In a terminal it asks first; without one it needs --yes.
     """
     _check_order("restore", args.folder, args.name)
     with _open_account(args.name) as client:
-        return _apply_after_review(_plan_of_folder(args, client), args)
+        return _apply_after_review(_plan_of_folder(args, client, restore=True), args)
 
 
 @_command("--json")
@@ -930,6 +937,8 @@ def _runs(args: _Arguments) -> None:
     else:
         columns = ["state", "account", "noun", "changes", "applied", "unknown", "not_sent"]
         args.write(runs[[*columns, "undoes"]].to_string())
+        if len(begun := runs.index[runs["state"] == "open"]):
+            print(f"Go on with an open run: {format_command(f'resume {begun[0]}')}")
 
 
 @_command("run", "name?", "--moved", "--secrets")

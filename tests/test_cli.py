@@ -448,7 +448,7 @@ def test_login_keeps_nothing_that_does_not_work(environment: dict[str, str]) -> 
     assert "Nothing was kept. Access token: refused (401)" in runs[0].stderr
     assert [run.stderr.count("\n") for run in runs] == [1] * 6
     assert "does not answer" in runs[4].stderr
-    assert "account id is missing" in runs[5].stderr
+    assert "account id is missing: give it as --account-id." in runs[5].stderr
     assert json.loads(Path(environment["KEYRING_FILE"]).read_text()) == {}
     assert not Path(environment["CHATKIT_CONFIG"]).exists()
     _assert_clean(runs)

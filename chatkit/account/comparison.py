@@ -364,12 +364,12 @@ class Comparison(Report, list[AccountDifference]):
 
     def _make_headline(self) -> ReportPart:
         """Make the headline, which counts the records that differ."""
-        between = f"{visible(self.left.origin)} and {visible(self.right.origin)}"
+        left, right = visible(self.left.origin), visible(self.right.origin)
         if not len(self):
-            return headline(f"No difference between {between}.")
+            return headline(f"No difference between {left} and {right}.")
         differ = "differs" if self._count_records() == 1 else "differ"
         things = many(self._count_records(), "thing")
-        return headline(f"{things} {differ} between {between} (left - and right +).")
+        return headline(f"{things} {differ}, from {left} (-) to {right} (+).")
 
     def _list_notes(self) -> list[str]:
         """Return notes on what is not compared."""

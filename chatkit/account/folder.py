@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -46,7 +47,6 @@ from chatkit.account.pending import GIT_FILES, IGNORE, PRIVATE, PendingPull, com
 from chatkit.account.planning import Named, plan_state, require_client
 from chatkit.account.reading import (
     CONTACT,
-    CONTACT_COLUMNS,
     DECLARED,
     FLOWS_ONLY,
     NAME_PARTS,
@@ -54,6 +54,8 @@ from chatkit.account.reading import (
     NOUNS,
     AccountState,
     Fields,
+    canonicalize_fields,
+    format_name,
     read_account,
 )
 from chatkit.api.connection import Connection, describe_account
@@ -159,6 +161,8 @@ class Folder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).expanduser()
+        #: The account pulled last: a sandbox in memory has another one's name in the files.
+        self._pulled = ""
 
     @safe_repr
     def __repr__(self) -> str:
@@ -242,17 +246,20 @@ class Folder:
         *,
         contacts: bool | None = None,
         delete: Iterable[Named] = (),
+        restore: bool = False,
         broken: bool = False,
         skip_invalid: bool = False,
     ) -> Plan:
         """Plan to bring an account to what the files hold. Nothing is sent before `apply()`.
 
-        The account may be another one than was pulled: records go by their names. The notes of the
-        plan name what changed in it since the pull, and would be overwritten or set back.
+        The account may be another one than was pulled: records go by their names. What changed in
+        the pulled one since, and not in the files, is left and noted; what changed in both is
+        refused.
 
         Args:
             client: The account. It is read.
             revision: One of git, to restore what was; without it the files as they are now.
+            restore: Set back what changed in the account since the pull, too.
             contacts: Plan the contacts of `contacts.csv`; without it if that is there.
             delete: What is to be deleted, each by resource and name: `"flow Order survey"`,
                 `("content", "order_ready/de")`. What the files do not have stays otherwise.
@@ -265,12 +272,39 @@ class Folder:
         """
         require_client(client)
         state, contents = self._read_state(revision, contacts=contacts)
-        base: Records = {}
-        if revision is None and (pulled := contents.base) is not None:
-            base = pulled.records if pulled.account == choose_owner_name(client.connection) else {}
-        return plan_state(
-            state, client, base=base, delete=delete, broken=broken, skip_invalid=skip_invalid
+        base, account = contents.base, client.connection.account
+        merges = base is not None and revision is None and account in (base.account, self._pulled)
+        records = base.records if base is not None and merges and not restore else {}
+        plan = plan_state(
+            state, client, base=records, delete=delete, broken=broken, skip_invalid=skip_invalid
         )
+        if merges:
+            plan._after_apply = partial(self._record_applied, state)
+        return plan
+
+    def _record_applied(self, state: AccountState, plan: Plan, result: pd.DataFrame) -> None:
+        """Add what a plan has written to the base: nobody else has changed that."""
+        applied = {*result.index[result["state"].isin(["applied", "differs", "unchanged"])]}
+        changes = {each.row: each.after for each in plan.changes if each.row in applied}
+        try:
+            with self._open_locked(write=True) as (directory, pending):
+                pending.finish_pull(directory)
+                files = self._read_directory(directory, contacts=None)
+                base = FolderReader(files).read().base
+                if base is None or base.account is None:
+                    return
+                for noun, records in base.records.items():
+                    for name, edited in state.get(noun).items():
+                        text = format_name(name, DECLARED[noun].separator)
+                        if sent := changes.get((noun, text)):
+                            fields = {each: edited.get(each) for each in (*sent, *NAME_PARTS)}
+                            fields = records.get(name, {}) | fields
+                            records[name] = canonicalize_fields(noun, fields)
+                texts = format_base(base.account, base.codes, base.records)
+                pending.save(texts, [], {path: compute_digest(files.files[path]) for path in texts})
+                pending.finish_pull(directory)
+        except InputError as error:
+            print_line(f"Pull into {self.path} before you plan again: {error}")
 
     def _read_files(self, *, contacts: bool | None) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them.
@@ -400,6 +434,7 @@ class Folder:
                 )
         if pull.ledger is not None:
             ledger.add(pull.ledger)
+        self._pulled = client.connection.account
         if done.get(CONTACTS) == "new":
             print_line(
                 f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "
@@ -520,10 +555,9 @@ class _Pull:
             if self._read_git_file(path) != text:
                 self._texts[path] = text
         if CONTACT in self.state.records:
-            self._add_contacts(records[CONTACT], live[CONTACT])
-        pulled = format_base(self.account, self._codes, live)
-        if self.files.get(BASE) != pulled:
-            self._texts[BASE] = pulled
+            self._add_contacts(records[CONTACT])
+        base_files = format_base(self.account, self._codes, live).items()
+        self._texts |= {path: text for path, text in base_files if self.files.get(path) != text}
 
     def _read_git_file(self, path: str) -> bytes:
         """Read a file of git settings in the folder; empty if it is missing."""
@@ -534,7 +568,7 @@ class _Pull:
         self._before[path] = compute_digest(data)
         return data
 
-    def _add_contacts(self, contacts: Mapping[Any, Fields], live: Mapping[Any, Fields]) -> None:
+    def _add_contacts(self, contacts: Mapping[Any, Fields]) -> None:
         """Add the files of contacts that changed to those to write, and ignore them in git."""
         ignored = self._read_git_file(IGNORE)
         if b"/contacts.csv" not in ignored.split():
@@ -542,8 +576,6 @@ class _Pull:
             self._texts[IGNORE] = ignored + gap + b"/contacts.csv\n"
         if self.contents.records.get(CONTACT) != contacts:
             self._texts[CONTACTS] = format_contacts(contacts, EDITABLE)
-        if self._base.records.get(CONTACT) != live:
-            self._texts[BASE_CONTACTS] = format_contacts(live, CONTACT_COLUMNS)
 
     def _raise_conflicts(self, conflicts: list[FieldConflict]) -> None:
         """Raise `InputError` with all fields that changed on both sides."""

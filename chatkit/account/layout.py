@@ -262,8 +262,8 @@ def format_account(account: str, codes: Iterable[str], *, flows_only: bool) -> b
     return format_json(about | ({"flows_only": True} if flows_only else {}))
 
 
-def format_base(account: str, codes: Iterable[str], records: Records) -> bytes:
-    """Format the base as JSON: the records as pulled, with which the next pull compares."""
+def format_base(account: str, codes: Iterable[str], records: Records) -> dict[str, bytes]:
+    """Format the files of the base: the records as pulled, with which the next pull compares."""
     base: dict[str, Any] = {"account": account, "templates": sorted(codes)}
     for noun in NOUNS:
         nested = base[f"{noun}s"] = {}
@@ -273,7 +273,10 @@ def format_base(account: str, codes: Iterable[str], records: Records) -> bytes:
             for part in outer:
                 level = level.setdefault(part, {})
             level[last_part] = fields
-    return format_json(base)
+    texts = {BASE: format_json(base)}
+    if CONTACT in records:
+        texts[BASE_CONTACTS] = format_contacts(records[CONTACT], CONTACT_COLUMNS)
+    return texts
 
 
 def format_contacts(contacts: Mapping[Any, Fields], columns: Sequence[str]) -> bytes:

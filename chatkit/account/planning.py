@@ -22,6 +22,7 @@ from chatkit.account.reading import (
     AccountState,
     Fields,
     canonicalize_fields,
+    find_changed_fields,
     format_name,
     get_default,
     is_same_field,
@@ -36,7 +37,7 @@ from chatkit.frames.frame import records
 from chatkit.frames.snapshot import inherit_origin
 from chatkit.imports import accessor
 from chatkit.localization.content import shorten_list
-from chatkit.util.display import many, values
+from chatkit.util.display import MISSING, many, values
 
 #: What is to be deleted: the resource and what names the record, as a comparison shows them.
 Named: TypeAlias = "tuple[str, Any] | str"
@@ -46,6 +47,11 @@ Chosen: TypeAlias = Mapping[tuple[str, str], Collection[str]]
 
 #: So many records are named in a note, the others counted.
 _MAX_NAMED = 5
+_LEFT = (
+    "Changed in the account since the last pull, and left as it is (a pull brings it into the "
+    "files, plan(…, restore=True) sets it back)"
+)
+_DECIDE = "pull with conflicts='files' to keep yours, or with 'account' to take theirs"
 
 
 def require_client(client: object) -> None:
@@ -79,8 +85,8 @@ def plan_state(
     Args:
         state: What it is to hold: of an account, a folder or a revision of one.
         client: The account. It is read, as far as the state goes.
-        base: The records from which the state was edited, by noun, if they are known. What the
-            account has changed since is named in a note.
+        base: The records from which the state was edited, by noun, if they are known. What only
+            the account has changed since is left and noted; what both have changed is refused.
         only: Where to change something; None for everywhere.
         delete: What only the account has and is to be deleted, each by resource and name as a
             comparison shows them: `("flow", "Order survey")`, `("content", "order_ready/de")`,
@@ -92,7 +98,6 @@ def plan_state(
         InputError: `delete` cannot be read.
         CallError: The account cannot be read.
     """
-    require_client(client)
     accessor.register()
     deletions = _group_deletes(delete)
     planner = _StatePlanner(state, client, base, only)
@@ -142,25 +147,13 @@ class _StatePlanner:
     base: Mapping[str, Mapping[Any, Fields]]
     only: Chosen | None
     stays: dict[str, list[str]] = field(default_factory=dict)  #: what only the account has
-    reverted: list[str] = field(default_factory=list)  #: what the account alone has changed
-    overwritten: list[str] = field(default_factory=list)  #: what both sides have changed
     kept: dict[str, list[str]] = field(default_factory=dict)  #: what differs and is left, by why
 
     warnings: list[str] = field(default_factory=list)  #: for an empty plan, too
     cells: list[RefusedCell] = field(default_factory=list)  #: what no planner has seen
 
     def describe_plan(self, plan: Plan) -> Iterator[str]:
-        """Yield the notes on a plan: records overwritten, reverted, created and unchanged."""
-        for place_of_change, effect, names in (
-            ("in the account and in the files", "overwritten", self.overwritten),
-            ("in the account", "set back", self.reverted),
-        ):
-            if names:
-                yield (
-                    f"Changed {place_of_change} since the last pull, and {effect} by this plan: "
-                    f"{shorten_list(names, _MAX_NAMED)}. To decide field by field, pull before you "
-                    "plan."
-                )
+        """Yield the notes on a plan: records created, left as they are and unknown to the state."""
         for noun, declared in DECLARED.items():
             created = sum(each.kind == "create" and each.noun == noun for each in plan.changes)
             if created and (note := declared.make_created_note(created)):
@@ -206,14 +199,16 @@ class _StatePlanner:
                 self.cells.append(_refuse_ambiguous(declared, text, matches))
                 continue
             changed: Mapping[str, Any] = {}
-            pulled = self.base.get(noun, {}).get(name)
+            base = self.base.get(noun)
             if not matches:
-                if pulled is not None:
-                    self.reverted.append(f"{noun} {text} (deleted)")
+                if base is not None and name in base:
+                    edited = bool(find_changed_fields(noun, base[name], fields))
+                    self._leave(noun, text, "", text, text, MISSING, edited=edited)
+                    continue
                 sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
                 rows[text] = make_name_cells(declared, name) | sent
             elif changed := self._find_changed_fields(
-                noun, text, fields, matches[0], pulled, chosen
+                noun, text, fields, matches[0], base if base is None else base.get(name, {}), chosen
             ):
                 rows[text] = _select_key_cells(frame, matches[0]) | changed
             same = matches[0] if matches and not changed else None
@@ -251,12 +246,23 @@ class _StatePlanner:
                 reason = f"{noun.capitalize()}s with another {name}, {reason}"
                 self.kept.setdefault(reason, []).append(text)
                 continue
-            if pulled is not None and not is_same(pulled.get(name), current.get(name)):
-                edited = not is_same(pulled.get(name), value)
-                (self.overwritten if edited else self.reverted).append(f"{noun} {text} ({name})")
+            if pulled is not None and not is_same(before := pulled.get(name), current.get(name)):
+                edited = not is_same(before, value)
+                self._leave(noun, text, name, before, value, current.get(name), edited=edited)
+                continue
             default = "" if (known := get_default(noun, name)) is None else known
             changed[name] = default if value is None else value  # a None would leave it as it is
         return changed
+
+    def _leave(
+        self, noun: str, text: str, name: str, pulled: Any, value: Any, live: Any, *, edited: bool
+    ) -> None:
+        """Note what the account has changed since the pull; refuse what the state has, too."""
+        if edited:
+            reason = f"it was {values(pulled)} at the last pull; the account has {values(live)} now"
+            self.cells.append(RefusedCell((noun, text), name, values(value), reason, _DECIDE))
+        else:
+            self.kept.setdefault(_LEFT, []).append(f"{noun} {text} ({name or 'deleted'})")
 
     def _refuse_delete(self, noun: str, text: str, live: Collection[str]) -> RefusedCell:
         """Return the refusal of a deletion whose record is missing or is still wanted."""

@@ -24,8 +24,8 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from chatkit.api.secret import MASK, SECRET, mask_secrets
-from chatkit.errors import HelpPage, InputError, Problem
-from chatkit.util.display import shorten, visible
+from chatkit.errors import HelpPage, InputError, Problem, safe_repr
+from chatkit.util.display import cut, shorten, visible
 
 
 def _reject_bool(value: Any) -> Any:
@@ -126,6 +126,16 @@ class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
             return fields
         known = cls.model_fields
         return {n: v if n in known else mask_secrets(n, v) for n, v in fields.items()}
+
+    @safe_repr
+    def __repr__(self) -> str:
+        """Show a field a line, without those that are empty."""
+        fields = {str(n): v for n, v in self.__repr_args__() if v not in (None, "", [], {})}
+        width = max(map(len, fields), default=0)
+        rows = [f"  {cut(name):<{width}}  {cut(str(value), 80)}" for name, value in fields.items()]
+        return "\n".join([f"{type(self).__name__}:", *rows])
+
+    __str__ = __repr__
 
 
 @cache

@@ -127,6 +127,7 @@ class RunHeader:
     parts: dict[str, PlanPart]  #: the records when it was planned, by noun
     changes: int  #: how many there are
     undoes: str | None = None  #: the run that this one undoes
+    rate: float | None = None  #: calls a second at most, until it is applied with another rate
     started: str = field(default_factory=_format_now)  #: ISO 8601, UTC
     version: str = field(default_factory=lambda: metadata.version("chatkit"))
     fleet: tuple[str, str] | None = None
@@ -235,7 +236,7 @@ class Journal:
     def read_last_rate(self) -> float | None:
         """Return the calls a second that the run was last applied with; None: any number."""
         rates = [event.detail.get("rate") for event in self.events() if event.n is None]
-        return next((rate for rate in reversed(rates) if rate is not None), None)
+        return next((rate for rate in reversed(rates) if rate is not None), self.header.rate)
 
     def write(self, n: int | None, what: str, /, **detail: object) -> None:
         """Note an event. It waits in memory until `commit`.

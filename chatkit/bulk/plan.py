@@ -108,6 +108,7 @@ class Setting:
     names: Annotated[tuple[str | None, ...], msgspec.Meta(min_length=1)]
     parts: dict[str, PlanPart]  #: by noun, one for each resource
     undoes: str | None = None  #: the run that it takes back
+    rate: float | None = None  #: calls a second at most, as that run; None: any number
 
     @property
     def several(self) -> bool:
@@ -179,6 +180,7 @@ class Plan(Report):
         self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
         self._fleet: tuple[str, str] | None = None  # the run of a fleet, and its account there
         self._fleet_of: tuple[str, ...] = ()  # what all accounts of that run are called
+        self._after_apply: Callable[[Plan, pd.DataFrame], None] | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -302,7 +304,7 @@ class Plan(Report):
 
         Args:
             concurrency: Calls under way at once.
-            rate: Calls a second at most; a run that goes on keeps it.
+            rate: Calls a second at most; a run that goes on keeps it, and so does its undo.
             many: Allow more than 100 deletes, and changes to more than 30 % of the records.
             irreversible: Allow what can never be undone.
             rehearsed: Send nothing unless `chatkit.rehearse` of this very plan went well.
@@ -374,6 +376,8 @@ class Plan(Report):
                 print_line(
                     f"{rendering.summarize_result(result)} {make_resume_hint(self.id, where)}"
                 )
+        if self._after_apply:
+            self._after_apply(self, result)
         return result
 
     def _print_time(self, left: Remaining, home: str) -> None:
@@ -429,6 +433,7 @@ class Plan(Report):
             names=setting.names,
             parts={noun: part._replace(matched=0) for noun, part in setting.parts.items()},
             undoes=setting.undoes,
+            rate=setting.rate,
             changes=len(self.changes),
             fleet=self._fleet,
             fleet_of=self._fleet_of,
@@ -450,11 +455,12 @@ def estimate_remaining(
         rate: Calls a second at most; None: as many as the run was applied with before.
         run: The journal of its run, and its rows; None if nothing has been done.
     """
-    left, parts = plan.changes, plan._setting.parts
+    left, parts, last_rate = plan.changes, plan._setting.parts, plan._setting.rate
     if run is not None:
         journal, rows = run
         left, parts = [row.change for row in rows if not row.done], journal.header.parts
-        rate = journal.read_last_rate() if rate is None else rate
+        last_rate = journal.read_last_rate()
+    rate = last_rate if rate is None else rate
     pace = plan._target.transport.pace(concurrency, rate)
     return Remaining(sum(count_kinds(left).values()), plan._count_calls(left, parts), pace)
 
@@ -559,6 +565,7 @@ def restore_plan(
         # Without totals: it was allowed when the run began.
         parts={noun: part._replace(total=0) for noun, part in header.parts.items()},
         undoes=header.undoes,
+        rate=header.rate,
     )
     plan = set_journal_location(Plan(target, setting, [*journal.changes()], plan_id=header.run), at)
     plan._fleet, plan._fleet_of = header.fleet, header.fleet_of
@@ -647,7 +654,9 @@ def load_plan(path: str | Path, target_of: Callable[[str], PlanTarget]) -> Plan:
     def find_target(account: str, noun: str) -> PlanTarget:
         target = target_of(noun)
         if account != target.transport.connection.account:
-            raise PlanRefused(f"{path} is a plan for another account ({account}).")
+            raise PlanRefused(
+                f"{path} is a plan for another account ({account}): plan again with this client."
+            )
         return target
 
     [plan], _ = load_plans(path, find_target, fleet=False)

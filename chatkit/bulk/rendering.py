@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 
 import pandas as pd
 
+from chatkit.api.connection import describe_account
 from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.changes import Change, count_kinds, describe_memory, group_by_resource
 from chatkit.bulk.journal import PlanPart
@@ -61,7 +62,6 @@ FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
 UndoLosses = Mapping[tuple[str, str], tuple[int, str]]
 Names = Sequence[str | None]
 _SIGNS = {"create": "+", "update": "~", "delete": "-", "skip": "="}
-_FOR_ACCOUNT = "Plan for the account"
 #: What stands between the two sides of a skip: the right one is not written.
 _NOT_EQUAL = "≠"
 
@@ -83,14 +83,23 @@ def make_plan_heading(plan: Plan) -> str:
         source = "what is planned" if setting.several else "the frame"
         return f"Nothing to do: the account already matches {source}. 0 changes{matches}."
     refused = f"; {many(rows, 'row')} refused" if rows else ""
+    about = "Plan that takes back a run of" if setting.undoes else "Plan for"
+    name = _name_account(plan)
     if setting.several:
         counts = [many(len(part), noun) for noun, part in _group_changes(plan).items()]
-        about = "Plan that takes back a run of the account" if setting.undoes else _FOR_ACCOUNT
-        return f"{about}: {', '.join(counts) or '0 changes'}{refused}."
-    about = f"Plan for {many(part.total, setting.noun)}"
-    if setting.undoes:
-        about = f"Plan that takes back a run of {setting.noun}s"
-    return f"{about}: {_format_counts(plan.changes)}{matches}{refused}."
+        return f"{about} {name or 'the account'}: {', '.join(counts) or '0 changes'}{refused}."
+    subject = f"{setting.noun}s" if setting.undoes else many(part.total, setting.noun)
+    subject += f" of {name}" if name else ""
+    return f"{about} {subject}: {_format_counts(plan.changes)}{matches}{refused}."
+
+
+def _name_account(plan: Plan) -> str:
+    """Return the connection and the account id of a plan; empty if the connection has no name."""
+    connection = plan._target.transport.connection
+    if connection.sandbox or connection.name in (None, "environment"):
+        return ""
+    name = describe_account(connection.account, connection.name)
+    return f"{name}, account {connection.account_id}"
 
 
 def _format_counts(changes: Sequence[Change]) -> str:
@@ -528,8 +537,10 @@ def make_result_frame(
 def summarize_result(result: pd.DataFrame) -> str:
     """Return the counts of a result in words, and why it stopped."""
     summary = format_state_counts(result["state"])
-    stopped = read_origin(result).get("stopped")
-    return f"{summary} It stopped: {stopped.rstrip('.')}." if stopped else summary
+    if stopped := read_origin(result).get("stopped"):
+        return f"{summary} It stopped: {stopped.rstrip('.')}."
+    good = result["state"].isin(["applied", "unchanged", "skipped"]).all()
+    return summary if good else f"{summary} The column 'reason' says why."
 
 
 def get_stop_reason(result: pd.DataFrame) -> str:

@@ -13,7 +13,7 @@ from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal, KeptRun
 from chatkit.bulk.outcomes import Row, read_rows
-from chatkit.bulk.plan import LeftOutRow, Plan, RefusedCell, Setting
+from chatkit.bulk.plan import LeftOutRow, Plan, RefusedCell, Setting, parse_fleet_id
 from chatkit.errors import JournalError
 from chatkit.util.display import many
 
@@ -67,6 +67,8 @@ def make_undo_plan(
         if reason := _explain_refusal(row, endpoints, include_adopted=include_adopted):
             adopted = row.evidence in ("adopted", "gone")
             step = "undo(…, include_adopted=True)" if adopted else _NEXT_STEP
+            if row.state == "unknown":
+                step = f"chatkit.resume({parse_fleet_id(header.run) or header.run!r}) finds out"
             refused.append(RefusedCell(change.row, "", change.label, reason, step))
             continue
         reverse = _reverse_change(row, endpoints)
@@ -79,6 +81,7 @@ def make_undo_plan(
         names=header.names,
         parts=header.parts,
         undoes=header.run,
+        rate=journal.read_last_rate(),
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo not in ("exactly", "never"))
     notes = [
@@ -147,7 +150,7 @@ def _explain_refusal(row: Row, endpoints: Endpoints[Any], *, include_adopted: bo
     after = row.change.after
     create = row.change.kind == "create"
     if row.state == "unknown":
-        return "it is not known yet whether it took effect: chatkit.resume finds out"
+        return "it is not known yet whether it took effect"
     if row.state == "conflict":
         return f"its answer was lost, so it may have taken effect before: {row.reason}"
     if row.change.undo == "never":

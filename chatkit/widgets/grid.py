@@ -19,6 +19,7 @@ import traitlets
 
 from chatkit.bulk.comparison import is_same_value
 from chatkit.bulk.plan import RefusedCell, get_refused_cells
+from chatkit.bulk.rendering import make_refused_frame
 from chatkit.errors import ChatkitError, InputError, Problem, safe_repr, split_reason
 from chatkit.frames.frame import records
 from chatkit.resource import Resource, get_endpoints
@@ -189,16 +190,18 @@ class Grid(ReviewedEdits, Panel):
         return self._sheet.edits()
 
     @property
-    def refused(self) -> list[RefusedCell]:
-        """The refused entries: row, column, value, reason and what to do."""
+    def refused(self) -> pd.DataFrame:
+        """The refused entries: `row`, `column`, `value`, `reason` and `next_step`."""
         refused = []
         for row, name, cell in self._sheet.refused():
             reason, step = split_reason(cell.reason)
+            if cell.conflict:
+                step = 'grid.resolve("mine") enters it again, grid.resolve("theirs") drops it'
             step = step or (cell.waits and "change the other one, too") or "leave it as it was"
             refused.append(
                 RefusedCell(self._sheet.label(row), name, shortly(cell.typed), reason, step)
             )
-        return refused
+        return make_refused_frame(refused)
 
     # --- for programs, and what JavaScript calls ----------------------------------------
 
@@ -221,9 +224,9 @@ class Grid(ReviewedEdits, Panel):
                 problem = Problem(name, shortly(value), cell.reason)
                 raise InputError(f"This cell of row {row!r} cannot be set:", [problem])
         self._send_rows(sheet.write([(number, column, value)]))
-        reason = sheet.cell(number, column).reason
-        waits = f"{column} of row {row!r} waits: {reason}. grid.refused lists it."
-        self._page.report(waits if reason else "", wrong=True)
+        if reason := sheet.cell(number, column).reason:
+            waits = f"{column} of row {row!r} waits: {reason}. grid.refused lists it."
+            self._page.report(waits, wrong=True)
 
     def paste(self, row: Any, column: str, text: str) -> None:
         """Enter a copied block of cells to the right and down from one cell.
@@ -418,12 +421,16 @@ class Grid(ReviewedEdits, Panel):
         with sheet.step():
             rows = self._get_rows(position, len(cells))
             rows += sheet.add(len(cells) - len(rows))
-            touched = sheet.write(
+            entered = [
                 (row, name, value)
                 for row, line in zip(rows, cells, strict=True)
                 for name, value in zip(names, line, strict=False)
-            )
+            ]
+            touched = sheet.write(entered)
         self._send_rows(touched)
+        if refused := sum(bool(sheet.cell(row, name).reason) for row, name, _ in entered):
+            taken = f"{many(len(entered) - refused, 'cell')} taken"
+            self._page.report(f"{taken}, {refused:,} refused: grid.refused.", wrong=True)
 
     def _find_replacements(
         self, text: str, by: str, column: str | None, *, case: bool
@@ -490,7 +497,7 @@ class Grid(ReviewedEdits, Panel):
             cells = {
                 where
                 for where, cell in old.cells.items()
-                if where[0] in applied and self._reviewed.get(where) == cell
+                if where[0] in applied and self._reviewed.get(where) == cell and not cell.reason
             }
             now = sheet.carry_over(old, places, cells)
             if mine and view.result is not None:
@@ -618,7 +625,9 @@ class Grid(ReviewedEdits, Panel):
         self._recheck_plan()
 
     def _send_rows(self, rows: Collection[int]) -> None:
-        """Send edited rows to the page."""
+        """Send edited rows to the page; what was reported about an earlier action goes."""
+        if self._page.message:
+            self._page.report("")
         others = self._view.update_added_rows()
         if others or len(rows) > _PAGE_ROWS:
             self._arranged += others

@@ -309,36 +309,83 @@ def test_a_plan_after_a_pull_has_nothing_to_do_and_an_edit_is_its_only_change(
     assert folder.pull(client).changes == {}
 
 
-def test_a_plan_tells_what_it_sets_back_that_moved_since_the_pull(
+def test_a_plan_leaves_what_only_the_account_changed_since_the_pull(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
     folder.pull(client, codes=CODES)
-    client.templates("order_ready").update("de", footer="Moved")
+    contents = client.templates("order_ready")
+    contents.update("de", footer="Moved")
+    contents.delete("fr")
     edited(folder, "templates/order_ready/en.json", footer="Mine")
     plan = folder.plan(client)
-    assert len(plan.changes) == 2
-    assert "set back by this plan: content order_ready/de (footer)." in plan.notes[0]
-    folder.pull(client)
-    [change] = folder.plan(client).changes
-    assert change.key == "en"
+    assert [change.key for change in plan.changes] == ["en"]
+    assert "content order_ready/de (footer), content order_ready/fr (deleted)." in plan.notes[0]
+    assert "left as it is" in plan.notes[0]
+    restored = folder.plan(client, restore=True)
+    assert [(change.kind, change.key) for change in restored.changes] == [
+        *[("update", "de"), ("update", "en"), ("create", "fr")]
+    ]
+    assert contents.get("de").footer == "Moved"
+    restored.apply()
+    assert not chatkit.compare(folder, client)
 
 
-def test_a_plan_names_what_was_changed_in_the_files_and_in_the_account(
+def test_what_was_changed_in_the_files_and_in_the_account_is_a_conflict(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
     folder.pull(client, codes=CODES)
     contents = client.templates("order_ready")
     contents.update("en", footer="Another's")
     contents.delete("de")
-    contents.delete("fr")
-    edited(folder, "templates/order_ready/en.json", footer="Mine")
-    edited(folder, "templates/order_ready/de.json", footer="Mine")
-    plan = folder.plan(client)
-    assert "overwritten by this plan: content order_ready/en (footer)." in plan.notes[0]
-    deleted = "content order_ready/de (deleted), content order_ready/fr (deleted)"
-    assert f"set back by this plan: {deleted}" in plan.notes[1]
+    names = {"1": "Bo", "2": "bike", "3": "Monday"}
+    for lang in ("de", "en"):
+        edited(folder, f"templates/order_ready/{lang}.json", footer="Mine", variables=names)
+    edited(folder, "templates/order_ready/es.json", footer="Mine")
+    plan = folder.plan(client, skip_invalid=True)
+    assert [(change.key, [*change.after]) for change in plan.changes] == [
+        *[("en", ["variables"]), ("es", ["footer"])]
+    ]
+    rows = [row for _, row in plan.refused["row"]]
+    assert rows == ["order_ready/de", "order_ready/en"]
+    assert "Another's" in plan.refused["reason"][1]
+    assert any("plan.refused" in each for each in folder.plan(client).objections())
     folder.pull(client, conflicts="files")
-    assert not any("overwritten" in note for note in folder.plan(client).notes)
+    folder.plan(client).apply()
+    assert not chatkit.compare(folder, client)
+
+
+def test_what_a_plan_has_written_is_known_to_the_next_one(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES, contacts=True)
+    contents, first = client.templates("order_ready"), client.contacts.frame().index[0]
+    place, name = folder.path / "contacts.csv", client.contacts.get(first).name
+    old = contents.get("en").footer
+    place.write_text(place.read_text("utf-8").replace(str(name), "Bo Lind"), "utf-8")
+    new = folder.path / "templates/order_ready/pl.json"
+    new.write_bytes((folder.path / "templates/order_ready/en.json").read_bytes())
+    for footer in ("Mine", "Mine again"):
+        edited(folder, "templates/order_ready/en.json", footer=footer)
+        assert {*folder.plan(client).apply()["state"]} == {"applied"}
+        assert not chatkit.compare(folder, client, contacts=True)
+    contents.update("en", footer=old)
+    contents.delete("pl")
+    client.contacts.update(first, name=name)
+    plan = folder.plan(client)
+    assert (len(plan), len(plan.refused)) == (0, 0)
+    for place_of_change in ("en (footer)", "pl (deleted)", "(name)"):
+        assert place_of_change in plan.notes[0]
+    folder.plan(client, restore=True).apply()
+    assert not chatkit.compare(folder, client, contacts=True)
+
+
+def test_a_plan_for_another_account_holds_nothing_back(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES)
+    with chatkit.connect(chatkit.Sandbox(seed="empty")) as other:
+        folder.plan(other, broken=True).apply(irreversible=True)
+        assert not chatkit.compare(folder, other)
 
 
 # --- what is wrong ----------------------------------------------------------------------

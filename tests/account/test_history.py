@@ -283,7 +283,9 @@ def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):
     result = settled(plan.apply, settle=0)
     assert states(result) == ["unknown"] * 3
     assert chatkit.runs(client)["unknown"].tolist() == [3]
-    assert chatkit.undo(result).refused["reason"].str.contains("not known yet").all()
+    refused = chatkit.undo(result).refused
+    assert refused["reason"].str.contains("not known yet").all()
+    assert set(refused["next_step"]) == {f"chatkit.resume({plan.id!r}) finds out"}
     admin(sandbox, "POST", "faults")
     client.transport.retry = RetryPolicy(deadline=30.0)
     sent = len(writes(sandbox))

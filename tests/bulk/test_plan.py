@@ -295,6 +295,8 @@ def test_a_run_that_goes_on_keeps_its_rate_and_its_bar_ends_at_what_is_done(sand
     assert states(whole) == ["applied"] * 12 and seen[-1] == (12, 12)
     events = chatkit.account.journal(whole).set_index("event").detail
     assert events["started"] == events["resumed"] == {"rate": 20}
+    back = chatkit.account.journal(chatkit.undo(whole).apply(watch=watch)).set_index("event")
+    assert back.detail["started"] == {"rate": 20}
 
 
 # --- once -----------------------------------------------------------------------------------

@@ -214,7 +214,9 @@ def test_what_reads_back_otherwise_differs_and_says_both(sandbox):
     result = client.contacts.plan(frame).apply()
     assert states(result) == ["differs", "applied"]
     assert "name is 'ZOË', not 'Zoë'" in result["reason"].iloc[0]
-    assert result.chatkit.summary() == "2 changes: 1 applied, 1 differs."
+    assert result.chatkit.summary() == (
+        "2 changes: 1 applied, 1 differs. The column 'reason' says why."
+    )
 
 
 def test_what_took_effect_but_cannot_be_read_back_is_applied_and_says_so(sandbox):

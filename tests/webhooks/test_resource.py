@@ -27,6 +27,7 @@ def test_a_webhook_is_created_listed_updated_switched_and_deleted(client):
     assert webhook.is_active is True
     secret = webhook.webhook_secret.reveal()
     assert re.fullmatch("[0-9a-f]{64}", secret)
+    assert str(webhook).startswith("Webhook:\n  id  ")
     for text in (repr(webhook), str(webhook), webhook.model_dump_json(), str(webhook.model_dump())):
         assert secret not in text
     assert client.webhooks.get(webhook.id).webhook_secret is None

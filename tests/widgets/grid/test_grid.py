@@ -61,7 +61,7 @@ def test_a_number_that_another_contact_has_waits_and_the_message_says_so(grid, c
     grid.set(50001, "number", contacts.number[50002])
     assert grid.message == "number of row 50001 waits: row 50002 has it. grid.refused lists it."
     grid.set(50002, "number", "2025550143")
-    assert grid.message == "" and not grid.refused
+    assert grid.message == "" and grid.refused.empty
 
 
 def test_a_whole_number_goes_into_country_code_and_number_as_in_a_form(grid):
@@ -80,10 +80,13 @@ def test_a_block_is_pasted_in_the_order_shown_and_each_cell_checked_alone(grid):
     )
     frame = grid.frame()
     assert frame.number[50001] == "2025550143"
-    (refused,) = grid.refused
+    (refused,) = grid.refused.itertuples()
     assert (refused.column, refused.value) == ("number", '"12 34"')
     assert frame.country_code[refused.row] == "+2"
     assert "leave out spaces" in refused.next_step
+    assert grid.message == "3 cells taken, 1 refused: grid.refused."
+    grid.paste(50001, "number", "2025550144")
+    assert grid.message == ""
 
 
 def test_a_block_longer_than_the_table_adds_rows(grid):
@@ -194,7 +197,7 @@ def test_at_first_what_can_be_written_stands_before_what_cannot(grid, client):
     assert "updated_at" in output
     assert grid.columns("first_name", "id") == ["first_name", "id"]
     grid.paste(50001, "name", "Ana\t2025550143")  # a column that is hidden: as in the frame
-    assert grid.refused[0].column == "first_name"
+    assert grid.refused.column[0] == "first_name"
     with pytest.raises(InputError, match="no column 'nmae'"):
         grid.columns("nmae")
 

@@ -71,16 +71,17 @@ def test_what_others_did_meanwhile_is_shown_too(grid: Grid, client: Client) -> N
 def test_what_was_not_applied_stays_an_edit(grid: Grid, client: Client) -> None:
     grid.set(50001, "name", "Ana Cruz")
     grid.set(50003, "number", "2025550199")
-    grid.paste(50004, "number", "x")
+    for row in (50001, 50004):
+        grid.paste(row, "number", "x")
     view = grid.review()
     code = str(grid.frame().country_code[50003])
     client.contacts.create(number="2025550199", country_code=code)  # somebody was quicker
     states = view.apply(view.phrase).state
     assert states[50001] == "applied"
     assert states[50003] != "applied"
-    assert repr(grid) == "Grid of 251 contacts: 1 cell changed, 1 cell refused."
+    assert repr(grid) == "Grid of 251 contacts: 1 cell changed, 2 cells refused."
     assert grid.frame().number[50003] == "2025550199"
-    assert grid.refused[0].row == 50004
+    assert sorted(grid.refused.row) == [50001, 50004]
 
 
 def test_what_is_edited_while_a_plan_is_applied_stays_an_edit(
@@ -147,7 +148,7 @@ def test_a_frame_of_ones_own_becomes_its_records(client: Client) -> None:
     assert client.contacts.get(int(frame["id"].iloc[0])).name == "Bo"
     assert frame["row"].tolist()[:2] == [7, 8]
     assert repr(grid) == "Grid of 2 contacts: 1 row added, 1 cell refused."
-    assert grid.refused[0].value == '"12 34"'
+    assert grid.refused.value[0] == '"12 34"'
 
 
 def test_records_that_a_frame_of_ones_own_would_leave_as_they_are_can_be_updated(
@@ -231,8 +232,9 @@ def test_a_conflict_is_marked_in_its_cell_and_reviewing_again_overwrites_nothing
 ) -> None:
     in_conflict(grid, client)
     assert repr(grid) == "Grid of 250 contacts: 1 cell in conflict."
-    (cell,) = grid.refused
+    (cell,) = grid.refused.itertuples()
     assert (cell.row, cell.column) == (50001, "name") and '"Theirs"' in cell.reason
+    assert 'grid.resolve("mine")' in cell.next_step
     assert "Not deleted" in grid.message and 50005 in grid.frame().index
     again = grid.review()
     assert not any(again.plan.counts.values())
@@ -249,7 +251,7 @@ def test_a_conflict_is_decided_cell_by_cell_and_the_decision_can_be_undone(
     send(table, {"do": "page", "page": 0, "shows": table.state["shows"]})
     state = {name: table.state[name] for name in ("renewed", "arranged")}
     send(table, {"do": "decide", "row": 0, "column": "name", "keep": keep, **state})
-    assert grid.frame().name[50001] == name and not grid.refused
+    assert grid.frame().name[50001] == name and grid.refused.empty
     grid.undo()
     assert repr(grid) == "Grid of 250 contacts: 1 cell in conflict."
     assert grid.resolve(keep, 50001) == 1 and grid.resolve(keep) == 0
@@ -292,11 +294,11 @@ def test_a_cell_that_the_plan_would_refuse_is_refused_at_once(
     frame.loc[row, column] = value
     refused_by_plan = len(of.plan(frame).refused) > 0
     grid.set(row, column, value)
-    assert bool(grid.refused) == refused_by_plan
+    assert (not grid.refused.empty) == refused_by_plan
     assert not grid.plan().refused.size
     if reason is not None:
-        assert reason in "".join(cell.reason for cell in grid.refused)
-        assert bool(reason) == bool(grid.refused)
+        assert reason in "".join(grid.refused.reason)
+        assert bool(reason) == (not grid.refused.empty)
 
 
 def test_what_waits_for_another_cell_is_taken_once_that_is_edited(client: Client) -> None:
@@ -304,10 +306,10 @@ def test_what_waits_for_another_cell_is_taken_once_that_is_edited(client: Client
     grid.set(50001, "country_code", "+999")
     grid.set(50001, "country_code", "+1")
     grid.set(50001, "number", "2065550148")
-    assert [cell.row for cell in grid.refused] == [50001]
-    owner = int(grid.refused[0].reason.split()[1])
+    assert grid.refused.row.tolist() == [50001]
+    owner = int(grid.refused.reason[0].split()[1])
     grid.set(owner, "number", "2125550177")
-    assert not grid.refused and grid.frame().number[50001] == "2065550148"
+    assert grid.refused.empty and grid.frame().number[50001] == "2065550148"
     assert grid.plan().counts == {"create": 0, "update": 2, "delete": 0}
 
 
@@ -326,5 +328,5 @@ def test_a_pasted_column_of_numbers_is_compared_once(
     grid = Grid(client.contacts)
     numbers = [f"20255{n:05d}" for n in range(240)]
     grid.paste(50001, "number", "\n".join([*numbers[:-1], numbers[0]]))
-    assert [TAKEN in cell.reason for cell in grid.refused] == [True]
+    assert [TAKEN in reason for reason in grid.refused.reason] == [True]
     assert calls < 10 * len(numbers)
