@@ -17,12 +17,14 @@ import gzip
 import re
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import anywidget
 import ipywidgets as w
+import traitlets
 
 from chatkit.errors import HelpPage
 from chatkit.util.display import escaped
@@ -70,6 +72,10 @@ def pack_module(names: Iterable[str]) -> str:
     return _UNPACK.format(text=base64.b64encode(packed).decode())
 
 
+#: Whether a message of the page is being handled: a form that is made then is drawn by another.
+handles_message = ContextVar("handles_message", default=False)
+
+
 class Model(anywidget.AnyWidget):
     """A widget with a script of its own.
 
@@ -80,11 +86,18 @@ class Model(anywidget.AnyWidget):
 
     def __init__(self, on_message: Callable[[Any], object] | None = None, **traits: Any) -> None:
         super().__init__(**traits)
-        handle = on_message or self._receive
-        self.on_msg(lambda _, message, __: handle(message))
+        self._handle = on_message or self._receive
+        self.on_msg(self._handle_message)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
+
+    def _handle_message(self, _: object, message: Any, __: object) -> None:
+        before = handles_message.set(True)
+        try:
+            self._handle(message)
+        finally:
+            handles_message.reset(before)
 
     def _receive(self, message: Any) -> None:
         """Handle a message of the page."""
@@ -132,12 +145,32 @@ def draw_message(text: str, *, wrong: bool = False) -> str:
     return box if text else ""
 
 
-def make_box(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
-    """Put controls into a box with CSS classes."""
-    box = kind(children)
-    for name in css.split():
-        box.add_class(name)
-    return box
+class Stack(Model):
+    """Other widgets: one below the other, side by side, or each behind a tab.
+
+    Args:
+        children: The widgets; one with classes that its place in the page has is a pair.
+        css: Classes that the whole has in the page.
+        titles: The titles of the tabs, if each stands behind one.
+    """
+
+    _esm = join_module(["keys.js", "elements.js", "panel.js"])
+    _css = join_styles()
+
+    children: traitlets.List[Any] = traitlets.List().tag(
+        sync=True, to_json=lambda models, _: [f"anywidget:{model.model_id}" for model in models]
+    )
+    places: traitlets.List[str] = traitlets.List().tag(sync=True)
+    css = traitlets.Unicode().tag(sync=True)
+    titles: traitlets.List[str] = traitlets.List().tag(sync=True)
+    open_tab = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self, children: Sequence[Model | tuple[Model, str]], css: str, titles: Sequence[str] = ()
+    ) -> None:
+        pairs = [child if isinstance(child, tuple) else (child, "") for child in children]
+        models, places = [model for model, _ in pairs], [place for _, place in pairs]
+        super().__init__(children=models, places=places, css=css, titles=[*titles])
 
 
 class _WidgetPage(ABCMeta, type(w.Widget)):  # type: ignore[misc]  # ipywidgets has no types

@@ -20,7 +20,6 @@ from threading import Lock, RLock
 from types import NoneType
 from typing import Any
 
-import ipywidgets as w
 import traitlets
 
 from chatkit.api.secret import Secret
@@ -31,7 +30,9 @@ from chatkit.util.json import JsonFault, read_json
 from chatkit.widgets.controls import (
     Exported,
     Model,
+    Stack,
     draw_message,
+    handles_message,
     join_styles,
     pack_module,
 )
@@ -62,7 +63,13 @@ class FormModel(Model):
 
     def __init__(self, root: FormGroup) -> None:
         self.root, self._drawing = root, RLock()
-        super().__init__(tree=root.drawn())
+        # What a click makes needs no script; marimo takes none outside of a cell.
+        script: dict[str, Any] = {"_esm": ""} if handles_message.get() else {}
+        super().__init__(tree=root.drawn(), **script)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        self._esm = FormModel._esm
+        return super()._repr_mimebundle_(**options)
 
     @property
     def children(self) -> Sequence[Control]:
@@ -347,20 +354,8 @@ class PanelPage(FormModel):
         super().__init__(FormGroup([*controls, self.status, self.below], css="chatkit-page"))
 
 
-class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """Models one below the other; one of them is a form with the message and what stands below.
-
-    Args:
-        children: The models.
-        css: Classes that it has in the page.
-    """
-
-    children: Any  # declared by ipywidgets
-
-    def __init__(self, children: Sequence[w.Widget], css: str) -> None:
-        super().__init__(children)
-        for name in css.split():
-            self.add_class(name)
+class Panel(Exported, Stack):
+    """Models one below the other; one of them is a form with the message and what stands below."""
 
     @cached_property
     def _page(self) -> PanelPage:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
-import ipywidgets as w
 import traitlets
 
 from chatkit.errors import ChatkitError, InputError, safe_repr
@@ -16,14 +15,12 @@ from chatkit.localization.rules import ContentFinding
 from chatkit.util.display import compare_words, cut, visible
 from chatkit.util.progress import prefix_lines
 from chatkit.widgets.contentform import Preview
-from chatkit.widgets.controls import Model, join_module, join_styles
+from chatkit.widgets.controls import Model, Stack, join_module, join_styles
 from chatkit.widgets.fields import FormButton, Panel, PanelPage
 from chatkit.widgets.planview import PlanView, ReviewedEdits
 
 _MAX_CODE_LENGTH = 80  #: characters of a template code
 _PRELOADED = 3  #: texts that are sent before they are asked for
-_ROW_LAYOUT = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "8px 20px"}
-_CARD_LAYOUT = {"flex": "1 1 420px", "min_width": "0"}
 _ANSWER_LETTERS = {"": " ", "accepted": "a", "edited": "e", "skipped": "s"}
 
 
@@ -50,7 +47,7 @@ class QueueCard(Model):
         self._current = 0  #: the number of the text that the page shows
         self._reader: Thread | None = None  #: reads the other templates, for suggestions
         first = self._item_message(0) if len(queue) else {}
-        super().__init__(answers=self._answer_letters(), first=first, layout=_CARD_LAYOUT)
+        super().__init__(answers=self._answer_letters(), first=first)
 
     def _answer_letters(self) -> str:
         return "".join(_ANSWER_LETTERS[item.answer] for item in self._queue.items)
@@ -194,10 +191,12 @@ class QueueView(ReviewedEdits, Panel):
         review = FormButton("Review changes", lambda: self._bar.attempt(self.plan), "primary")
         review.disabled = not len(queue)
         self._bar = PanelPage([review])
-        self._bar.add_class("chatkit-sticky")
-        columns = [self._card, *([self._preview] if self._preview else [])]
-        row = w.HBox(columns, layout=w.Layout(**_ROW_LAYOUT))
-        super().__init__([self._bar, row, self._page], "qu-queueview")
+        columns: list[Model | tuple[Model, str]] = [
+            (self._card, "qu-place"),
+            *([self._preview] if self._preview else []),
+        ]
+        row = Stack(columns, "qu-row")
+        super().__init__([(self._bar, "chatkit-sticky"), row, self._page], "qu-queueview")
 
     def _show_preview(self, number: int, text: str | None) -> None:
         if self._preview is None:

@@ -427,5 +427,5 @@ class Funnel(Report):
             (status, f"{count:,}", f"{shares[status]:.1%}", "█" * round(_BAR * shares[status]))
             for status, count in self._counts.items()
         ]
-        widths = {"status": 16, "messages": 14, "share": 14, "": 0}
+        widths = {"status": 16, "messages": 14, "share": 14, "chart": 0}
         return [headline(self.title), table(widths, rows, headings="columns")]

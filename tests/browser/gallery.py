@@ -236,7 +236,7 @@ fleet""",
     return fleet.contacts.plan(frame, skip_invalid=True, **options)
 shouted(4)""",
     "fleet plan view": "PlanView(shouted(9))",
-    "fleet plan view blocked": "PlanView(shouted(90, delete=[('de', 50250)]))",
+    "fleet plan view blocked": "PlanView(shouted(90, delete={'de': [50250]}))",
     "fleet plan view done": """overtaken = shouted(4)
 fleet["de"].contacts.update(50004, name="Somebody Else")
 all_done = PlanView(overtaken)

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets as w
 import traitlets
 
 from chatkit.errors import InputError, Problem, safe_repr
 from chatkit.flowjson.lint import Findings
 from chatkit.report import SEVERITIES, Finding
 from chatkit.util.display import cut, escaped, many, visible
-from chatkit.widgets.controls import Model, join_styles, make_box, pack_module
+from chatkit.widgets.controls import Model, Stack, join_styles, pack_module
 from chatkit.widgets.editor.edits import list_additions, make_flow, with_addition
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState
@@ -86,7 +85,7 @@ class Editor(ReviewedEdits, Panel):
         self._create_widgets()
         super().__init__(self._arrange_widgets(), "chatkit-editor")
         if self.state.broken:
-            self._tabs.selected_index = _SOURCE_TAB
+            self._tabs.open_tab = _SOURCE_TAB
         self._refresh()
 
     def _create_widgets(self) -> None:
@@ -96,8 +95,8 @@ class Editor(ReviewedEdits, Panel):
         self._inspector = Inspector(self.state, self._refresh)
         self._source, self._preview = SourceView(self._on_source_edit), Player({})
         self._findings = FindingList(self.jump, lambda n: self._attempt(self.fix, n))
-        self._tabs = w.Tab([self._inspector, self._source], titles=["Form", "Source"])
-        self._tabs.observe(lambda _: self._show_open_tab(), names="selected_index")
+        self._tabs = Stack([self._inspector, self._source], "ce-tabs", ["Form", "Source"])
+        self._tabs.observe(lambda _: self._show_open_tab(), names="open_tab")
         self._name = Text("Name of the new flow")
         self._name.entered = self._update_bar
         self._broken = Checkbox("Save it although it has errors")
@@ -110,15 +109,12 @@ class Editor(ReviewedEdits, Panel):
         bar = FormGroup([self._title, self._undo, self._redo, *saving], css="ce-actions", row=True)
         self._bar, self._page = PanelPage([bar]), PanelPage()
         self._bar.root.css = "chatkit-form"
-        self._bar.add_class("ce-bar").add_class("chatkit-sticky")
 
-    def _arrange_widgets(self) -> list[w.Widget]:
+    def _arrange_widgets(self) -> list[Model | tuple[Model, str]]:
         """Arrange tree, form and phone side by side, the bar of buttons, and the plan below."""
-        left = make_box(w.VBox, "ce-left", [self._tree])
-        middle = make_box(w.VBox, "ce-middle", [self._tabs, self._findings])
-        right = make_box(w.VBox, "ce-right", [self._preview])
-        main = make_box(w.HBox, "ce-main", [left, middle, right])
-        return [main, self._bar, self._page]
+        middle = Stack([self._tabs, self._findings], "")
+        columns = [(self._tree, "ce-left"), (middle, "ce-middle"), (self._preview, "ce-right")]
+        return [Stack(columns, "ce-main"), (self._bar, "ce-bar chatkit-sticky"), self._page]
 
     @safe_repr
     def __repr__(self) -> str:
@@ -272,13 +268,13 @@ class Editor(ReviewedEdits, Panel):
         """Go to the nth finding: to its line, or to its field in the form."""
         each = self.state.findings[n]
         if self.state.broken:
-            self._tabs.selected_index = _SOURCE_TAB
+            self._tabs.open_tab = _SOURCE_TAB
         else:
             self.select(each.pointer)
-        if self._tabs.selected_index == _SOURCE_TAB:
+        if self._tabs.open_tab == _SOURCE_TAB:
             self._source.go(each.line or 1, each.column or 1)
         else:
-            self._tabs.selected_index = _FORM_TAB
+            self._tabs.open_tab = _FORM_TAB
             self._inspector.focus(each.pointer)
 
     def plan(self, name: str = "", *, broken: bool = False) -> Plan:
@@ -329,7 +325,7 @@ class Editor(ReviewedEdits, Panel):
     def _show_open_tab(self) -> None:
         """Show the selected row on the open tab."""
         self._refresh()
-        if self._tabs.selected_index == _SOURCE_TAB and not self.state.broken:
+        if self._tabs.open_tab == _SOURCE_TAB and not self.state.broken:
             self._source.go(*self.state.find_line(self._selected), focus=False)
 
     def _attempt(self, act: Callable[..., object], *arguments: Any) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ipywidgets as w
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from widgets.screen import (
     is_seen,
     page_of,
     part,
+    parts,
     press,
     send,
     static,
@@ -70,8 +70,8 @@ def source(editor: Editor) -> Any:
 
 
 def open_tab(editor: Editor, title: str) -> None:
-    tabs = part(editor, w.Tab)
-    tabs.selected_index = tabs.titles.index(title)
+    [tabs] = [one for one in parts(editor) if getattr(one, "titles", ())]
+    tabs.open_tab = tabs.titles.index(title)
 
 
 def test_an_edit_in_the_form_is_seen_in_tree_source_and_phone(editor: Editor) -> None:
