@@ -62,8 +62,8 @@ def require_client(client: object) -> None:
     """
     if not isinstance(client, Client):
         raise InputError(
-            f"This is for one account, not for {type(client).__name__}. For each of a fleet: "
-            "for client in fleet.values(): folder.plan(client).apply()"
+            f"This is for one account, not for {type(client).__name__}. To review a plan for each "
+            "of a fleet: {name: folder.plan(client) for name, client in fleet.items()}"
         )
 
 
