@@ -219,7 +219,8 @@ class FlowEndpoints(Endpoints[Flow]):
         """Warn of another flow with the name of a new one, as far as the first page shows it."""
         from chatkit.report import Finding
 
-        if "name" not in fields or live != {} or self.single:  # a grid checks at each edit
+        # a grid checks at each edit, with {} too where lists have whole flows
+        if "name" not in fields or live != {} or self.single or not self.detailed:
             return []
         call = self.list_call()
         with suppress(CallError):

@@ -430,7 +430,12 @@ def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bo
         for row in rows:
             if not row.done:
                 row.state, row.reason = "unknown", reason
-        return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), False
+        unreachable = False  # whether the journals cannot be reached now; else this one is damaged
+        try:
+            get_store(plan).has(plan.id)
+        except ChatkitError:
+            unreachable = True
+        return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), unreachable
     if all(row.done for row in rows):
         reason = ""  # a cluster is lost after the run has ended
     for row in rows:

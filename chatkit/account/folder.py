@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import pandas as pd
 
@@ -159,10 +159,12 @@ class Folder:
       new: account.json, 5 in flows/, 8 in templates/, 3 in webhooks/
     """
 
+    #: The account that was pulled last into each folder by this process: that of a sandbox in
+    #: memory has another name in the files.
+    _pulled: ClassVar[dict[Path, str]] = {}
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).expanduser()
-        #: The account pulled last: a sandbox in memory has another one's name in the files.
-        self._pulled = ""
 
     @safe_repr
     def __repr__(self) -> str:
@@ -273,7 +275,15 @@ class Folder:
         require_client(client)
         state, contents = self._read_state(revision, contacts=contacts)
         base, account = contents.base, client.connection.account
-        merges = base is not None and revision is None and account in (base.account, self._pulled)
+        merges = (
+            base is not None
+            and revision is None
+            and account
+            in (
+                base.account,
+                self._pulled.get(self.path.absolute()),
+            )
+        )
         records = base.records if base is not None and merges and not restore else {}
         plan = plan_state(
             state, client, base=records, delete=delete, broken=broken, skip_invalid=skip_invalid
@@ -285,7 +295,7 @@ class Folder:
     def _record_applied(self, state: AccountState, plan: Plan, result: pd.DataFrame) -> None:
         """Add what a plan has written to the base: nobody else has changed that."""
         applied = {*result.index[result["state"].isin(["applied", "differs", "unchanged"])]}
-        changes = {each.row: each.after for each in plan.changes if each.row in applied}
+        changes = {each.row: each for each in plan.changes if each.row in applied}
         try:
             with self._open_locked(write=True) as (directory, pending):
                 pending.finish_pull(directory)
@@ -294,10 +304,14 @@ class Folder:
                 if base is None or base.account is None:
                     return
                 for noun, records in base.records.items():
-                    for name, edited in state.get(noun).items():
+                    for name in {**records, **state.get(noun)}:
                         text = format_name(name, DECLARED[noun].separator)
-                        if sent := changes.get((noun, text)):
-                            fields = {each: edited.get(each) for each in (*sent, *NAME_PARTS)}
+                        change = changes.get((noun, text))
+                        if change and change.kind == "delete":
+                            records.pop(name, None)
+                        elif change and (edited := state.get(noun).get(name)):
+                            sent = (*change.after, *NAME_PARTS)
+                            fields = {each: edited.get(each) for each in sent}
                             fields = records.get(name, {}) | fields
                             records[name] = canonicalize_fields(noun, fields)
                 texts = format_base(base.account, base.codes, base.records)
@@ -434,7 +448,7 @@ class Folder:
                 )
         if pull.ledger is not None:
             ledger.add(pull.ledger)
-        self._pulled = client.connection.account
+        self._pulled[self.path.absolute()] = client.connection.account
         if done.get(CONTACTS) == "new":
             print_line(
                 f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "

@@ -82,7 +82,7 @@ _HIDDEN_MARKS = (".", "~$")
 class _AccountFile(BaseModel):
     """The entries of `account.json`."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="allow")  # of a later format
 
     account: str | None = None
     format: int = FORMAT
@@ -379,6 +379,9 @@ class FolderReader:
         if about.get("format", FORMAT) > FORMAT:
             reason = f"a later chatkit has written this folder (format {about['format']})"
             file.add_problem("/format", f"{reason}: install that")
+        else:
+            for name in about.keys() - _AccountFile.model_fields:
+                file.add_problem(f"/{name}", f"{name!r} is no entry of this file: take it out")
         for n, code in enumerate(about.get("templates", ())):
             file.check_template_code(code, f"/templates/{n}")
         self.problems += file.problems

@@ -215,9 +215,7 @@ class Run:
                         yield group[:CANARY]
                         wrong = [r for r in group[:CANARY] if r.state in _NOT_AS_PLANNED]
                         if len(wrong) == CANARY or any(r.state == "differs" for r in wrong):
-                            why = (
-                                f"the first {CANARY} rows did not go as planned: {wrong[0].reason}"
-                            )
+                            why = f"the first {CANARY} rows did not go as planned: "
                             self.state.stopped = self.state.stopped or why + wrong[0].reason
                     yield [row for row in group if not row.done]
 

@@ -227,9 +227,10 @@ class Edits:
             self._differing[name] = rows
         return self._differing[name]
 
-    def count_emptied(self, names: Collection[str]) -> int:
-        """Count the cells of records in these columns that are NA, and have a value in the base."""
+    def count_emptied(self, names: Collection[str], changed: Collection[int]) -> int:
+        """Count the NA cells in these columns that have a value in the base, in unchanged rows."""
         known = self.has_key & ~self.deleted & (self._compared >= 0)
+        known[[row for row in changed if row < len(known)]] = False
         count = 0
         for name in {*names} & {*self.columns}:
             empty = known & self._frame[name].isna().to_numpy(bool)

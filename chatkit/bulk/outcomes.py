@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -257,13 +258,17 @@ class RunState:
             header = self.journal.header
             writes = defaultdict[object, list[tuple[str, Change]]](list)
             first = get_planned_time(replace(header, run=header.undoes or header.run))
-            for run, other in self._list_other_writes(noun, first - _FRAME_AGE):
-                writes[other.code, other.key].append((run, other))
+            with suppress(JournalError):  # a home of journals that cannot be reached tells nothing
+                for run, other in self._list_other_writes(noun, first - _FRAME_AGE):
+                    writes[other.code, other.key].append((run, other))
             self._other_writes[noun] = writes
         for run, other in reversed(self._other_writes[noun].get((change.code, change.key), [])):
             wrote = other.kind == "delete"
             if live is not None:
-                wrote = all(values_agree(value, other.after.get(n)) for n, value in live.items())
+                wrote = all(
+                    n in other.after and values_agree(value, other.after[n])
+                    for n, value in live.items()
+                )
             if wrote:
                 return f"the run {run}"
         return "somebody else"

@@ -328,7 +328,8 @@ def _find_deletes(
     refused = {n: (reason, step) for n, reason in wrong.items()}
     if rows is not None and not endpoints.chosen:
         marked: dict[str, Any] = {endpoints.key: named, DELETE: True}
-        rows = rows.reset_index(drop=True).assign(**marked)
+        named_by = rows.columns.intersection(list(endpoints.natural_key))  # the rest is not sent
+        rows = rows[named_by].reset_index(drop=True).assign(**marked)
         edits = Edits(rows, base, endpoints, unknown_account=True)
         refused = {row: (reason, step) for row, _, _, reason, step in edits.refused} | refused
         places[list(refused)] = -1

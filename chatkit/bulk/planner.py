@@ -609,7 +609,9 @@ class _Planner:
                 f"{many(deleted, noun)} that the list shows {verb} deleted: created again "
                 "under the old id."
             )
-        if emptied := edits.count_emptied(self._endpoints.body.list_updatable_fields()):
+        if emptied := edits.count_emptied(
+            self._endpoints.body.list_updatable_fields(), self.changes
+        ):
             cells = many(emptied, "emptied cell")
             notes.append(f'{cells} left untouched: None and NA change nothing, "" clears.')
         if self._unsent:

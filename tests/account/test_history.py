@@ -484,7 +484,7 @@ def test_a_fleet_of_some_accounts_goes_on_with_those_that_can_be_found(lasting, 
 
 
 def test_a_run_of_a_fleet_goes_on_only_where_it_was(lasting, sandbox):
-    """It is not sent to an account of the same id at another address."""
+    """Nothing is sent to an account of the same id at another address."""
     with sandbox.serve() as one, sandbox.serve() as two:
         with over_http(one, sandbox) as client:
             left = stopped_fleet({"de": client})

@@ -11,7 +11,7 @@ from chatkit.widgets.tail import describe_delivery_details
 
 
 @pytest.mark.parametrize(
-    ("body", "shown"),
+    ("body", "text"),
     [
         (b'{"id":12345678901234567890123,"a":["\\u00e9"]}',
          '{\n  "id": 12345678901234567890123,\n  "a": [\n    "é"\n  ]\n}'),
@@ -22,8 +22,8 @@ from chatkit.widgets.tail import describe_delivery_details
         (b"1" * 200_000, "1" * 100_000),
     ],
 )  # fmt: skip
-def test_a_body_is_shown_whole_and_visible(body: bytes, shown: str) -> None:
-    assert describe_delivery_details(delivery(body, 7), ServiceProfile())["body"] == shown
+def test_a_body_is_shown_whole_and_visible(body: bytes, text: str) -> None:
+    assert describe_delivery_details(delivery(body, 7), ServiceProfile())["body"] == text
 
 
 def test_the_verdict_is_there_with_its_reason() -> None:
