@@ -55,7 +55,7 @@ from chatkit.localization.units import (
     select_states,
     unescape_controls,
 )
-from chatkit.util.display import escaped, many, visible
+from chatkit.util.display import escaped, has_half_character, many, visible
 from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
@@ -90,6 +90,12 @@ def encode_units(
     if form is None:
         raise InputError(
             f"The format of {path.name!r} is unknown: its name must end in {', '.join(_ENDINGS)}."
+        )
+    if broken := [unit for unit in units if has_half_character(unit.source + unit.target)]:
+        names = [f"{unit.template_code}/{unit.lang_code} {unit.field}" for unit in broken]
+        raise InputError(
+            f"Half a character, which no file can hold, is in {shorten_list(names, 5)}. Write the "
+            "texts again, and export them then."
         )
     if form in ("xlsx", "csv"):
         return {path: (list(units), (encode_workbook if form == "xlsx" else encode_csv)(units))}

@@ -92,6 +92,9 @@ class Model(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
+    def ensure_script(self) -> None:
+        """Bring the script that a widget is drawn with, if it has none yet."""
+
     def _handle_message(self, _: object, message: Any, __: object) -> None:
         before = handles_message.set(True)
         try:
@@ -170,6 +173,8 @@ class Stack(Model):
     ) -> None:
         pairs = [child if isinstance(child, tuple) else (child, "") for child in children]
         models, places = [model for model, _ in pairs], [place for _, place in pairs]
+        for model in models:
+            model.ensure_script()
         super().__init__(children=models, places=places, css=css, titles=[*titles])
 
 

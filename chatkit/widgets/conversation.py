@@ -17,7 +17,7 @@ from chatkit.widgets.following import Follower
 _MAX_TEXT = 10_000  #: characters of a message
 _MAX_QUOTE = 80
 _PAGE_SIZE = 100  #: messages that are shown more when asked for
-_LOG = 'tabindex="0" role="group" aria-label="Messages, oldest first"'
+_LOG = 'tabindex="0" role="log" aria-label="Messages, oldest first"'
 #: What stands beside a message of ours; the words are there for who does not know the sign.
 _TICKS = {"sent": "✓", "delivered": "✓✓", "read": "✓✓", "played": "▶", "failed": "⚠"}
 

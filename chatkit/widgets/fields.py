@@ -67,8 +67,12 @@ class FormModel(Model):
         script: dict[str, Any] = {"_esm": ""} if handles_message.get() else {}
         super().__init__(tree=root.drawn(), **script)
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
+    def ensure_script(self) -> None:
+        """Bring the script: one that a click has made has none while another form draws it."""
         self._esm = FormModel._esm
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        self.ensure_script()
         return super()._repr_mimebundle_(**options)
 
     @property

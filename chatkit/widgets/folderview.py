@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -173,17 +173,21 @@ def _compare_file(left: str | None, right: str | None) -> str:
 
 def _draw_file(path: str, state: str, texts: _Texts, *, fold: bool) -> tuple[str, list[str]]:
     """Draw a file: its path and state, and the lines that differ; of a file alone all lines."""
-    lines = [_draw_cells(left) for left in (texts[0] or "").splitlines()[:_MOST_LINES]]
+    lines = [_draw_cells(left) for left in (texts[0] or "").splitlines()]
     if state:
         lines = [] if state == "the same" else _draw_differences(*texts)
+    most = _MOST_LINES if fold else _SAVED_LINES
+    if len(lines) > most:
+        lines = [*lines[:most], _draw_cells(f"… and {len(lines) - most:,} more lines", "…")]
     lines = lines or ["<td></td><td></td>"]
-    lines, button = fold_lines(lines, path) if fold else (lines[:_SAVED_LINES], "")
+    lines, button = fold_lines(lines, path) if fold else (lines, "")
     head = f'<th scope="rowgroup" dir="auto">{marked(visible(path))}{button}</th>'
     head += f'<td class="dot">{escaped(state)}</td>' if state else ""
     rest = ["<td></td>" * (2 if state else 1) + line for line in lines[1:]]
     return "fine" if state == "the same" else "open", [f"{head}{lines[0]}", *rest]
 
 
+@lru_cache(64)  # rows are drawn anew at each letter that is looked for
 def _draw_differences(left: str | None, right: str | None) -> list[str]:
     """Draw the lines that differ with those around them; the words that differ are marked."""
     new, old = ((text or "").splitlines() for text in (left, right))

@@ -322,7 +322,8 @@ class Form(Exported, FormModel):
         return record
 
     def _send_secret(self, message: Any) -> None:
-        (self.host or self).send(message)
+        for model in {self, self.host or self}:  # it may be shown alone as well
+            model.send(message)
 
     def _forget_secret(self) -> None:
         """Remove the signing secret from the record once a person has it."""

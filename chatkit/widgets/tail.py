@@ -1,6 +1,6 @@
 """Tail: deliveries in the notebook as they come.
 
-Each is a line among many, and is opened with its headers and its body as a tree. A funnel counts
+Each is a line among many, and is opened with its headers and its body. A funnel counts
 how far the messages of an inbox come.
 """
 
@@ -51,7 +51,7 @@ class Tail(Follower):
     or until its output is cleared.
 
     Everything that came is in it, repeats and what is not verified too; what has failed is
-    red, with the reason. Choose a row to see the delivery as a tree, why its signature was
+    red, with the reason. Choose a row to see the delivery, why its signature was
     right or wrong.
 
     Args:
@@ -298,8 +298,9 @@ def _describe_failure(event: Event) -> str:
 def has_words(body: bytes, words: str) -> bool:
     """Return whether a body has these words, in any case, also if JSON has escaped them."""
     text = body.decode("utf-8", "replace")
-    text = format_body(body) if "\\" in text else text
-    return words.casefold() in text.casefold()
+    texts = [text, format_body(body)] if "\\" in text else [text]
+    forms = {words.casefold(), json.dumps(words, ensure_ascii=False)[1:-1].casefold()}
+    return any(form in each.casefold() for form in forms for each in texts)
 
 
 def describe_signature(row: dict[str, Any]) -> str:

@@ -90,7 +90,8 @@ class Editor(ReviewedEdits, Panel):
 
     def _create_widgets(self) -> None:
         self._title = Html()
-        self._undo, self._redo = RepeatButton("Undo", self.undo), RepeatButton("Redo", self.redo)
+        self._undo = RepeatButton("Undo", lambda: self._attempt(self.undo))
+        self._redo = RepeatButton("Redo", lambda: self._attempt(self.redo))
         self._tree = Tree(self._on_tree_action)
         self._inspector = Inspector(self.state, self._refresh)
         self._source, self._preview = SourceView(self._on_source_edit), Player({})

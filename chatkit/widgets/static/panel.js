@@ -1,7 +1,7 @@
 // Draws other widgets: one below the other, side by side, or each behind a tab.
 function render({ model, el, host, signal }) {
   el.classList.add("chatkit-panel", ...model.get("css").split(" ").filter(Boolean));
-  const titles = model.get("titles");
+  const titles = model.get("titles"), view = `chatkit-${Math.random().toString(36).slice(2)}`;
   const bar = titles.length ? make(el, "div", "chatkit-tabs") : null;
   bar?.setAttribute("role", "tablist");
   const choose = (n) => {
@@ -11,6 +11,8 @@ function render({ model, el, host, signal }) {
   const tabs = titles.map((title, n) => {
     const tab = make(bar, "button", "", title);
     tab.setAttribute("role", "tab");
+    tab.id = `${view}-tab-${n}`;
+    tab.setAttribute("aria-controls", `${view}-page-${n}`);
     tab.onclick = () => choose(n);
     tab.onkeydown = (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -23,6 +25,11 @@ function render({ model, el, host, signal }) {
   if (bar) keepKeys(bar);
   const places = model.get("children").map((widget, n) => {
     const place = make(el, "div", model.get("places")[n]);
+    if (bar) {
+      place.id = `${view}-page-${n}`;
+      place.setAttribute("role", "tabpanel");
+      place.setAttribute("aria-labelledby", `${view}-tab-${n}`);
+    }
     const draw = async (tries) => {
       try {
         return await (await host.getWidget(widget)).render({ el: place, signal });

@@ -1,5 +1,5 @@
 // The live tail: rows come in batches, and the page never holds more than `limit` of them.
-// Everything from a delivery is set as text, but for its body, which Python has escaped.
+// Everything from a delivery is set as text.
 function button(text, act) {
   const element = make(null, "button", "chatkit-button small", text);
   element.onclick = act;
