@@ -158,7 +158,7 @@ class Stack(Model):
     """
 
     _esm = join_module(["keys.js", "elements.js", "panel.js"])
-    _css = join_styles()
+    _css = join_styles("panel.css")
 
     children: traitlets.List[Any] = traitlets.List().tag(
         sync=True, to_json=lambda models, _: [f"anywidget:{model.model_id}" for model in models]
