@@ -768,6 +768,10 @@ def _pull(args: _Arguments) -> None:
         --conflicts: what counts where both changed a field: the files, or the account
         --other-account: the folder was pulled from another account
     """
+    if _is_connection(args.folder) and not Path(args.folder).is_dir() and _is_path(args.name):
+        args.folder, args.name = args.name, args.folder  # nothing else can be meant or changed
+        typed = format_command(shlex.join(["pull", args.folder, args.name]))
+        print(f"The folder comes first: this is read as `{typed}`.")
     _check_order("pull", args.folder, args.name)
     with _open_account(args.name) as client:
         report = chatkit.Folder(args.folder).pull(
