@@ -381,7 +381,7 @@ class FolderReader:
             file.add_problem("/format", f"{reason}: install that")
         else:
             for name in about.keys() - _AccountFile.model_fields:
-                file.add_problem(f"/{name}", f"{name!r} is no entry of this file: take it out")
+                file.add_problem(f"/{name}", f"{values(name)} is not known here")
         for n, code in enumerate(about.get("templates", ())):
             file.check_template_code(code, f"/templates/{n}")
         self.problems += file.problems

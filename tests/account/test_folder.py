@@ -423,7 +423,7 @@ def test_everything_that_is_wrong_is_told_at_once_with_line_and_column(
     assert "UTF-8" in reported["flows/bytes.json, line 1, column 11"].upper()
     assert any("Book a repair" in reason for reason in reported.values())
     assert "https" in reported["webhooks/plain.json, line 3, column 3"]
-    assert "'odd' is no entry" in reported["account.json, line 3, column 1"]
+    assert reported["account.json, line 3, column 1"] == '"odd" is not known here'
     assert "second time" in reported["contacts.csv, line 5, column 1"]
     assert "2 cells" in reported["contacts.csv, line 6, column 1"]
 
