@@ -127,14 +127,16 @@ class Difference:
 
 
 Differences = Iterator[Difference]
-#: The subject of what stands under a key, whatever it is part of, or of a part of this subject.
-_SUBJECTS: dict[str | tuple[str, str], str] = {
-    **dict.fromkeys(ACTION_KEYS, "action"),
-    **dict.fromkeys(CHILD_KEYS, "component"),
+#: What has keys of the platform, whatever the names are that stand in its data and payloads.
+_OWNERS = ("component", "option", "screen")
+#: The subject of what stands under a key of a subject.
+_SUBJECTS: dict[tuple[str, str], str] = {
+    **{(owner, key): "action" for owner in _OWNERS for key in ACTION_KEYS},
+    **{(owner, key): "component" for owner in _OWNERS for key in CHILD_KEYS},
     ("document", "routing_model"): "route",
     ("document", "screens"): "screen",
     ("screen", "data"): "data",
-    **{(owner, key): "text" for owner in ("component", "option", "screen") for key in WORDING},
+    **{(owner, key): "text" for owner in _OWNERS for key in WORDING},
     **{("component", key): "option" for key in OPTIONS},
 }
 _UNNAMED = ("screens", "layout", "children")  # keys that say nothing of a place
@@ -153,8 +155,9 @@ class _Place:
 
     def select(self, key: str, other: str | None = None) -> _Place:
         """Return the place of a key below this one, `other` in the second document."""
-        subject = _SUBJECTS.get(key) or _SUBJECTS.get((self.subject, key), self.subject)
-        path = self.path if key in _UNNAMED else (*self.path, cut(key, 40))
+        subject = _SUBJECTS.get((self.subject, key), self.subject)
+        unnamed = key in _UNNAMED and self.subject in ("document", *_OWNERS)
+        path = self.path if unnamed else (*self.path, cut(key, 40))
         b = f"{self.b}/{escape_key(key if other is None else other)}"
         return _Place(subject, path, f"{self.a}/{escape_key(key)}", b)
 
