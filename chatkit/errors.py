@@ -232,12 +232,8 @@ def explain_missing_part(what: str) -> Iterator[None]:
         raise PartMissing(f"{what} needs {part}, which is not installed here.") from None
 
 
-def read_file_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
+def read_file_bytes(path: str | os.PathLike[str]) -> bytes:
     """Read a file that a person has named.
-
-    Args:
-        path: The file.
-        most: How many bytes of it at most, its first; without it all.
 
     Raises:
         FileNotFoundError: It is not there; the text says what is.
@@ -248,8 +244,7 @@ def read_file_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
 
     path = Path(path).expanduser()
     try:
-        with path.open("rb") as file:
-            return file.read(most)
+        return path.read_bytes()
     except IsADirectoryError:
         raise IsADirectoryError(f"{path} is a folder: name a file in it.") from None
     except FileNotFoundError:

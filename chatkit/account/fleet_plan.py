@@ -419,7 +419,7 @@ def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bo
         reason: Why the run stopped.
 
     Returns:
-        The result, and whether the run can go on: not if its journal cannot be read.
+        The result, and whether the run can go on: not if its journal is damaged, or gone.
     """
     try:
         with open_run_journal(plan.id, plan._at) as journal:

@@ -274,21 +274,15 @@ class Folder:
         """
         require_client(client)
         state, contents = self._read_state(revision, contacts=contacts)
-        base, account = contents.base, client.connection.account
-        merges = (
-            base is not None
-            and revision is None
-            and account
-            in (
-                base.account,
-                self._pulled.get(self.path.absolute()),
-            )
-        )
-        records = base.records if base is not None and merges and not restore else {}
+        base = contents.base if revision is None else None
+        if base is not None:
+            pulled = (base.account, self._pulled.get(self.path.absolute()))
+            base = base if client.connection.account in pulled else None
+        records = {} if base is None or restore else base.records
         plan = plan_state(
             state, client, base=records, delete=delete, broken=broken, skip_invalid=skip_invalid
         )
-        if merges:
+        if base is not None:
             plan._after_apply = partial(self._record_applied, state)
         return plan
 

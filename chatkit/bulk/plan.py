@@ -745,10 +745,9 @@ def load_plans(
         FileNotFoundError: There is no such file.
         PlanRefused: The file is no such plan, was edited, or is for an account that is not there.
     """
-    read_file_bytes(path, 0)  # says where it is if it is not there
-    plans, missing = [], []
+    data, plans, missing = read_file_bytes(path), [], []
     try:
-        content = json.loads(Path(path).expanduser().read_bytes())
+        content = json.loads(data)
         digest, metadata = content.pop("hash"), content["fleet"]
         if _compute_hash(content) != digest:
             raise PlanRefused(f"{path} was edited since it was saved: make a new plan instead.")

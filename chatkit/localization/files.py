@@ -97,6 +97,8 @@ def encode_units(
             f"Half a character, which no file can hold, is in {shorten_list(names, 5)}. Write the "
             "texts again, and export them then."
         )
+    if not units:
+        return {}
     if form in ("xlsx", "csv"):
         return {path: (list(units), (encode_workbook if form == "xlsx" else encode_csv)(units))}
     languages: dict[str, list[Unit]] = {}
@@ -486,9 +488,7 @@ def export(
     states = select_states(only)
     every, unplaced = collect_units(frame, source, languages, ledger)
     units = [unit for unit in every if unit.state in states]
-    encoded = encode_units(units, path, source)  # refuses an unknown ending in any case
-    if not units:
-        encoded = {}
+    encoded = encode_units(units, path, source)
     if existing := [each.name for each in encoded if each.exists() and not replace]:
         raise InputError(
             f"{', '.join(existing)} is there already, and may hold the work of a translator. Take "

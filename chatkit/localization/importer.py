@@ -401,7 +401,8 @@ class _Importer:
         origin = self.ledger.find_origin(text.unit, text.unit.field, source, text.live)
         if origin is None or (origin.how, origin.by) != ("import", get_user_name()):
             return False
-        return "" != _read_digits(text.exported_at) < _read_digits(origin.at)
+        exported = _read_digits(text.exported_at)
+        return bool(exported) and exported < _read_digits(origin.at)
 
     def _check_wording(self, text: ReturnedText, source: Entry) -> tuple[str, str] | None:
         """Check a text for residue of programs, its length, and its words by the glossary."""

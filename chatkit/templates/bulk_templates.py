@@ -174,8 +174,9 @@ class BulkTemplates:
         except frames.WrongRows as error:
             raise _make_list_error(error, [*templates.values()], counts) from None
         if find_similar is not None:
-            by_code, [first, *_] = dict(zip(templates, counts, strict=True)), templates.values()
-            _report_missing_codes(by_code, absent, first.list_call(), find_similar, needed=needed)
+            call = next(iter(templates.values())).list_call()
+            by_code = dict(zip(templates, counts, strict=True))
+            _report_missing_codes(by_code, absent, call, find_similar, needed=needed)
         levels = list(chain.from_iterable(map(repeat, templates, counts)))
         frame = frames.add_index_level(contents, CODE, levels)
         endpoints = self._make_general_endpoints()

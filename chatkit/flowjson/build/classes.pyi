@@ -339,7 +339,7 @@ class EmbeddedLink(Block):
 
 @piece_of(components.SHAPES["main content"])
 class MainContent(Piece):
-    """What an item says."""
+    """The texts of an item."""
 
     title: str
     _: KW_ONLY
@@ -356,7 +356,7 @@ class Start(Piece):
 
 @piece_of(components.SHAPES["end"])
 class End(Piece):
-    """What stands at the end of an item: one or two of these."""
+    """The end of an item: one or two of these."""
 
     _: KW_ONLY
     title: str | None = None
@@ -476,7 +476,7 @@ class Form(Block):
 
 @piece_of(components.COMPONENTS["If"])
 class If(Block):
-    """What stands here only when something holds."""
+    """Components that stand here only when something holds."""
 
     condition: str
     then: Items[Block]
@@ -485,7 +485,7 @@ class If(Block):
 
 @piece_of(components.COMPONENTS["Switch"])
 class Switch(Block):
-    """What stands here depends on a value."""
+    """Components that stand here by a value."""
 
     value: Reference
     cases: dict[str, Items[Block]]
