@@ -330,7 +330,6 @@ FILES = {
     "account/pending": "members of an archive in the data folder of the user",
     "account/comparison": "the journal of a rehearsal, by an id that was made here",
     "bulk/journal": "named by the run, whose name is checked, in the folder of journals",
-    "bulk/plan": "the file of a plan that the user named, only read",
     "cli": "files that the user named; a new file for secrets is never one that is there",
     "errors": "a file that the user named, only read",
     "flowjson/build/piece": "a picture that the user named, only read",
