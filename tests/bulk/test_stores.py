@@ -147,7 +147,7 @@ def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
         plan = client.contacts.plan(newcomers(2))
         plan.apply()
     run = plan.id
-    assert [path.suffix for path in (tmp_path / "runs").glob("*.db")] == [".db"]
+    assert open_store(tmp_path / "runs").runs() == [run]
     assert chatkit.runs().state[run] == "finished"
     assert len(chatkit.account.journal(run))
 
