@@ -181,7 +181,7 @@ def _open_run(
     part = next(iter(located.parts.values()))
     with part.read() as opened:
         header, rows = opened.header, read_rows(opened)
-        [*_, last] = [None, *(event for event in opened.events() if event.n is None)]
+    last = part.last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.make_result_frame(rows, header.run, header.names, stopped)
 

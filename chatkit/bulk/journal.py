@@ -39,8 +39,9 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self
 from zlib import crc32
 
 import msgspec
@@ -72,44 +73,35 @@ _DISCONNECT_SECONDS = 0.5  #: seconds in which a server notices that a process h
 #: The errors of a database and its disk; after one a connection may refuse to go on.
 _FAILURES = (DBAPIError, PendingRollbackError, sqlite3.Error, OSError)
 
-_metadata = sa.MetaData()
-#: Names of runs sort by their bytes, whatever the language of a server.
-_NAME = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
-_journals = sa.Table("chatkit_journals", _metadata, sa.Column("version", sa.Integer))
-_run = sa.Table(
-    "chatkit_run",
-    _metadata,
-    sa.Column("run", _NAME, primary_key=True),
-    sa.Column("account", sa.Text, nullable=False, index=True),
-    sa.Column("header", sa.Text, nullable=False),
-    sa.Column("digest", sa.Text, nullable=False),
+#: Each kind of database sorts names by their bytes, and keeps rows in order, in a way of its own.
+_TABLES = """
+CREATE TABLE chatkit_journals (version INTEGER);
+CREATE TABLE chatkit_run (run {name} PRIMARY KEY, header TEXT NOT NULL, digest TEXT NOT NULL);
+CREATE TABLE chatkit_change (run {name}, n BIGINT, body TEXT NOT NULL, PRIMARY KEY (run, n)) {kept};
+CREATE TABLE chatkit_event (
+    run {name}, seq BIGINT, n BIGINT, what TEXT NOT NULL, at TEXT NOT NULL, detail TEXT NOT NULL,
+    chain BIGINT NOT NULL, PRIMARY KEY (run, seq)
+) {kept};
+CREATE INDEX chatkit_event_of_run ON chatkit_event (run, seq) WHERE n IS NULL;
+"""
+_ADD_RUN = sa.text("INSERT INTO chatkit_run VALUES (:run, :header, :digest)")
+_ADD_CHANGES = sa.text("INSERT INTO chatkit_change VALUES (:run, :n, :body)")
+_ADD_EVENTS = sa.text(
+    "INSERT INTO chatkit_event VALUES (:run, :seq, :n, :what, :at, :detail, :chain)"
 )
-_change = sa.Table(
-    "chatkit_change",
-    _metadata,
-    sa.Column("run", _NAME, primary_key=True),
-    sa.Column("n", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("body", sa.Text, nullable=False),
-    sqlite_with_rowid=False,
+_RUNS = sa.text("SELECT run FROM chatkit_run ORDER BY run")
+_RUN = sa.text("SELECT header, digest FROM chatkit_run WHERE run = :run")
+_CHANGES = sa.text(
+    "SELECT n, body FROM chatkit_change WHERE run = :run AND n >= :first ORDER BY n LIMIT :size"
 )
-_event = sa.Table(
-    "chatkit_event",
-    _metadata,
-    sa.Column("run", _NAME, primary_key=True),
-    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("n", sa.BigInteger),
-    sa.Column("what", sa.Text, nullable=False),
-    sa.Column("at", sa.Text, nullable=False),
-    sa.Column("detail", sa.Text, nullable=False),
-    sa.Column("chain", sa.BigInteger, nullable=False),
-    sqlite_with_rowid=False,
+_EVENTS = sa.text(
+    "SELECT seq, n, what, at, detail, chain FROM chatkit_event"
+    " WHERE run = :run AND seq >= :first ORDER BY seq LIMIT :size"
 )
-_of_run = _event.c.n.is_(None)  #: Events of the run itself; a list of runs shows the last of each.
-sa.Index(
-    "chatkit_event_of_run",
-    _event.c.run, _event.c.seq,
-    sqlite_where=_of_run, postgresql_where=_of_run,
-)  # fmt: skip
+_SUMMARIES = """
+SELECT r.run, r.header, e.what, e.at, e.detail FROM chatkit_run r LEFT JOIN chatkit_event e
+ON e.run = r.run AND e.seq = (SELECT max(seq) FROM chatkit_event WHERE run = r.run AND n IS NULL)
+"""
 
 
 def _format_now() -> str:
@@ -168,7 +160,7 @@ class KeptRun(NamedTuple):
 
     run: str
     store: JournalStore
-    header: RunHeader | None  #: None: it cannot be read, or was not
+    header: RunHeader | None  #: None: it cannot be read
     last: JournalEvent | None  #: the last event of the run as a whole
 
     def read(self) -> Journal:
@@ -198,7 +190,7 @@ def get_planned_time(header: RunHeader) -> datetime:
 # --- the journal of one run ------------------------------------------------------------
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """The journal of one run, opened to be read. One thread at a time may use it.
 
     Once it is continued, what is noted waits in memory until it is committed as a group; after a
@@ -227,7 +219,7 @@ class Journal:
 
     def changes(self) -> Iterator[Change]:
         """Read the changes of the run one by one, in the order of the plan."""
-        for n, body in self._pages(sa.select(_change.c.n, _change.c.body), 0):
+        for n, body in self._pages(_CHANGES, 0):
             try:
                 change = Change.from_json(msgspec.json.decode(body))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
@@ -236,7 +228,7 @@ class Journal:
 
     def events(self) -> Iterator[JournalEvent]:
         """Read the events that are committed, in order."""
-        for _, n, what, at, text, _ in self._events():
+        for _, n, what, at, text, _ in self._pages(_EVENTS, 1):
             yield JournalEvent(n, what, at, json.loads(text))
 
     def read_last_rate(self) -> float | None:
@@ -276,7 +268,7 @@ class Journal:
             return
         try:
             with self._store.transaction(self._connection):
-                self._connection.execute(sa.insert(_event), self._pending)
+                self._connection.execute(_ADD_EVENTS, self._pending)
             self._store.write_count(self._run, self._count)
         except BaseException as error:
             self._stopped = self._store.why(error)
@@ -293,9 +285,6 @@ class Journal:
             self.commit()
             self._stopped = "it is closed"
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -310,20 +299,18 @@ class Journal:
 
     def _verify(self, least: int) -> None:
         """Read all of the journal and make sure that it is what was written."""
-        query = sa.select(_run.c.header, _run.c.digest).where(_run.c.run == self._run)
-        row = self._connection.execute(query).first()
+        row = self._connection.execute(_RUN, {"run": self._run}).first()
         if row is None:
             raise _make_damage_error(self._run, "it has no header, or has been deleted")
         self.header = _header_from_json(row.header, self._run)
         hashed, digest = sha256(row.header.encode()), row.digest
-        columns = _change.c
-        for _, body in self._pages(sa.select(columns.n, columns.body), 0):
+        for _, body in self._pages(_CHANGES, 0):
             hashed.update(b"\n" + body.encode())
         if hashed.hexdigest() != digest:
             raise _make_damage_error(self._run, "its changes are not those that were written")
         # The first event is tied to the changes, so that no event belongs to another run.
         self._chain = int(digest[:8], 16)
-        for seq, n, what, at, detail, chain in self._events():
+        for seq, n, what, at, detail, chain in self._pages(_EVENTS, 1):
             self._count += 1
             self._chain = _compute_checksum(self._chain, n, what, at, detail)
             if (seq, chain) != (self._count, self._chain):
@@ -332,19 +319,12 @@ class Journal:
             finding = f"it holds {self._count} events, and {least} were committed"
             raise _make_damage_error(self._run, finding)
 
-    def _events(self) -> Iterator[Any]:
-        """Read the rows of the committed events, in order."""
-        c = _event.c
-        return self._pages(sa.select(c.seq, c.n, c.what, c.at, c.detail, c.chain), 1)
-
-    def _pages(self, query: sa.Select[Any], first: int) -> Iterator[Any]:
+    def _pages(self, query: sa.TextClause, first: int) -> Iterator[Any]:
         """Read rows of the run by their numbers, the first column, some at a time."""
-        number = query.selected_columns[0]
-        of_run = query.where(cast(Any, number.table).c.run == self._run)
-        of_run = of_run.order_by(number).limit(_READ)
-        while rows := self._connection.execute(of_run.where(number >= first)).all():
+        at = {"run": self._run, "first": first, "size": _READ}
+        while rows := self._connection.execute(query, at).all():
             yield from rows
-            first = rows[-1][0] + 1
+            at["first"] = rows[-1][0] + 1
 
 
 def _compute_checksum(chain: int, n: Any, what: Any, at: Any, detail: Any) -> int:
@@ -405,57 +385,46 @@ class JournalStore(ABC):
     def runs(self) -> list[str]:
         """Return the names of the runs, the oldest first."""
         with self._connected() as connection:
-            query = sa.select(_run.c.run).order_by(_run.c.run)
-            return [] if connection is None else [*connection.execute(query).scalars()]
+            return [] if connection is None else [*connection.scalars(_RUNS)]
 
     def has(self, run: str) -> bool:
         """Return whether the run has a journal."""
         return run in self.runs()
 
-    def summaries(self, accounts: Collection[str] = ()) -> list[KeptRun]:
+    def summaries(self, *, unfinished: bool = False) -> list[KeptRun]:
         """Return header and last event of the runs, the oldest first.
 
         Args:
-            accounts: Of these accounts only; without them of all.
+            unfinished: Of those alone that have not come to their end.
         """
-        condition = _run.c.account.in_(accounts) if accounts else sa.true()
+        which = "WHERE e.what IS NULL OR e.what <> 'finished'" if unfinished else ""
         with self._connected() as connection:
             if connection is None:
                 return []
             try:
-                return self._summarize(connection, condition)
+                return self._summarize(connection, f"{which} ORDER BY r.run")
             except DBAPIError as error:
                 if not self._is_damage(error):
                     raise
             summaries = []  # a part of the file is damaged: each run that is elsewhere is listed
-            for run in connection.execute(sa.select(_run.c.run).where(condition)).scalars():
+            for run in connection.scalars(_RUNS):
                 try:
-                    summaries += self._summarize(connection, _run.c.run == run)
+                    summaries += self._summarize(connection, "WHERE r.run = :run", run=run)
                 except DBAPIError:
                     summaries.append(KeptRun(run, self, None, None))
-            return sorted(summaries, key=lambda kept: kept.run)
+            return summaries
 
-    def _summarize(self, connection: sa.Connection, condition: Any) -> list[KeptRun]:
-        """Read header and last event of the runs that fulfil a condition."""
-        own = _event.alias()
-        seq = sa.select(sa.func.max(own.c.seq)).where(own.c.run == _run.c.run, own.c.n.is_(None))
-        its_last = (_event.c.run == _run.c.run) & (_event.c.seq == seq.scalar_subquery())
-        query = (
-            sa.select(_run.c.run, _run.c.header, _event.c.what, _event.c.at, _event.c.detail)
-            .select_from(_run.outerjoin(_event, its_last))
-            .where(condition)
-            .order_by(_run.c.run)
-        )
+    def _summarize(self, connection: sa.Connection, which: str, **names: str) -> list[KeptRun]:
+        """Read header and last event of some runs."""
         summaries = []
-        for run, text, what, at, detail in connection.execute(query).all():
+        for run, text, what, at, detail in connection.execute(sa.text(_SUMMARIES + which), names):
             header = event = None
             with suppress(JournalError, ValueError, TypeError, RecursionError):
                 if what is not None:
                     datetime.fromisoformat(at)
                     event = JournalEvent(None, what, at, json.loads(detail))
                 header = _header_from_json(text, run)
-            last = None if header is None else event
-            summaries.append(KeptRun(run, self, header, last))
+            summaries.append(KeptRun(run, self, header, event if header else None))
         return summaries
 
     # --- one run ---
@@ -495,7 +464,7 @@ class JournalStore(ABC):
         about = _header_to_json(header)
         what = f"The journal of run {header.run} cannot be written"
         with self.failing(what, end=_UNSENT), self.transaction(self.session):
-            _write_changes(self.session, header, about, changes)
+            _write_changes(self.session, header.run, about, changes)
         return self.open(header.run)
 
     def delete(self, run: str) -> None:
@@ -503,8 +472,9 @@ class JournalStore(ABC):
         with self._connected() as connection:
             if connection is not None:
                 with self.transaction(connection):
-                    for table in (_run, _change, _event):
-                        connection.execute(sa.delete(table).where(table.c.run == run))
+                    for table in ("run", "change", "event"):
+                        delete = sa.text(f"DELETE FROM chatkit_{table} WHERE run = :run")  # noqa: S608
+                        connection.execute(delete, {"run": run})
 
     def write_count(self, run: str, events: int) -> None:  # noqa: B027  (servers lose no log)
         """Note how many events of a run are durable."""
@@ -560,7 +530,7 @@ class JournalStore(ABC):
         """Return whether there are tables of ours, and refuse those of another version."""
         if not sa.inspect(connection).has_table("chatkit_journals"):
             return False
-        versions = connection.execute(sa.select(_journals.c.version)).scalars().all()
+        versions = connection.scalars(sa.text("SELECT version FROM chatkit_journals")).all()
         if versions != [_VERSION]:
             raise JournalError(
                 f"{self.location} has version {versions[0] if versions else 0} of the journal, and "
@@ -568,16 +538,17 @@ class JournalStore(ABC):
             )
         return True
 
-    def _make_tables(self, connection: sa.Connection, *lock: sa.Executable) -> None:
+    def _make_tables(self, connection: sa.Connection, lock: str, name: str, kept: str) -> None:
         """Create the tables where there are none, one process at a time."""
         if self._check_version(connection):
             return
         with self.transaction(connection):
-            for statement in lock:
-                connection.execute(statement)
+            connection.exec_driver_sql(lock)
             if not self._check_version(connection):
-                _metadata.create_all(connection)
-                connection.execute(sa.insert(_journals).values(version=_VERSION))
+                for statement in _TABLES.format(name=name, kept=kept).split(";")[:-1]:
+                    connection.exec_driver_sql(statement)
+                add = sa.text("INSERT INTO chatkit_journals VALUES (:version)")
+                connection.execute(add, {"version": _VERSION})
 
     @contextmanager
     def transaction(self, connection: sa.Connection) -> Iterator[None]:
@@ -626,20 +597,15 @@ class JournalStore(ABC):
 
 
 def _write_changes(
-    connection: sa.Connection, header: RunHeader, about: str, changes: Iterable[Change]
+    connection: sa.Connection, run: str, header: str, changes: Iterable[Change]
 ) -> None:
     """Write header and changes, with a digest of both."""
-    hashed, batch = sha256(about.encode()), list[dict[str, Any]]()
-    for n, (_, body) in enumerate(serialize_changes(changes)):
-        hashed.update(b"\n" + body.encode())
-        batch.append({"run": header.run, "n": n, "body": body})
-        if len(batch) == _READ:
-            connection.execute(sa.insert(_change), batch)
-            batch.clear()
-    if batch:
-        connection.execute(sa.insert(_change), batch)
-    row = {"run": header.run, "account": header.account, "header": about}
-    connection.execute(sa.insert(_run), row | {"digest": hashed.hexdigest()})
+    hashed = sha256(header.encode())
+    rows = enumerate(serialize_changes(changes))
+    while batch := [(n, body) for n, (_, body) in islice(rows, _READ)]:
+        hashed.update("".join(f"\n{body}" for _, body in batch).encode())
+        connection.execute(_ADD_CHANGES, [{"run": run, "n": n, "body": body} for n, body in batch])
+    connection.execute(_ADD_RUN, {"run": run, "header": header, "digest": hashed.hexdigest()})
 
 
 # --- SQLite: a file in a folder of this machine -------------------------------------------
@@ -691,7 +657,7 @@ class FolderStore(JournalStore):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         sync_folder(self.folder)
         connection = opened.enter_context(self._engine.connect())
-        self._make_tables(connection)
+        self._make_tables(connection, "SELECT 1", "TEXT NOT NULL", "WITHOUT ROWID")
         # Parts of a log that a dead process left may be in memory alone; what is appended later
         # would be lost with them. SQLite waits for readers, not for others that do the same.
         deadline = time.monotonic() + _WAIT
@@ -803,7 +769,7 @@ def _make_sqlite_engine(path: Path) -> sa.Engine:
 
 # --- PostgreSQL: a database that a team or a cluster shares -------------------------------
 
-_MAKING = 0x63686A6C  # any number: one process at a time makes the tables of a database
+_LOCK_TABLES = f"SELECT pg_advisory_xact_lock({0x63686A6C})"  #: any number
 #: A dead network is noticed in a minute; a run may wait for minutes until it writes again.
 _CONNECTING = {
     "connect_timeout": 10,
@@ -872,7 +838,7 @@ class DatabaseStore(JournalStore):
                 "no lock of an account can be held. Use the address of the server itself. Nothing "
                 "was sent."
             )
-        self._make_tables(connection, sa.select(sa.func.pg_advisory_xact_lock(_MAKING)))
+        self._make_tables(connection, _LOCK_TABLES, 'TEXT COLLATE "C"', "")
         name = f"{run or 'no run'} on {platform.node()}"[:63]
         connection.execute(sa.select(sa.func.set_config("application_name", name, False)))
         for account in accounts:

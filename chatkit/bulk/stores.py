@@ -156,25 +156,20 @@ def list_runs(
 
 
 def find_run(run: str, at: At | None = None) -> KeptRun:
-    """Find a run by its name or a unique prefix; its header is not read.
+    """Find a run by its name or a unique prefix.
 
     Raises:
         JournalError: There is none, or there are several; or a home cannot be reached, and the
             whole name is in no other.
     """
     listed = "chatkit.runs()" if at is None else "chatkit.runs(at=…)"
-    homes: dict[str, JournalStore] = {}
-    lost = None
-    for store in list_stores(at):
-        try:
-            homes |= dict.fromkeys(store.runs(), store)
-        except JournalError as error:
-            lost = error
-    if run not in homes and lost is not None:
-        raise lost
-    matches = [run] if run in homes else [n for n in homes if run and n.startswith(run)]
+    lost: list[JournalError] = []
+    kept_runs = {kept.run: kept for kept in list_runs(at, lost.append)}
+    if run not in kept_runs and lost:
+        raise lost[0]
+    matches = [run] if run in kept_runs else [n for n in kept_runs if run and n.startswith(run)]
     if len(matches) == 1:
-        return KeptRun(matches[0], homes[matches[0]], None, None)
+        return kept_runs[matches[0]]
     if matches:
         names = ", ".join(matches[-5:])
         latest = f"the latest {5} are {names}" if len(matches) > 5 else names
@@ -250,8 +245,8 @@ def list_unfinished_runs(accounts: Collection[str]) -> list[RunHeader]:
     store = open_store()
     headers = [
         kept.header
-        for kept in store.summaries(accounts)
-        if kept.header is not None and not is_finished(kept.last)
+        for kept in store.summaries(unfinished=True)
+        if kept.header is not None and kept.header.account in accounts
     ]
     at_work = {account for account in {run.account for run in headers} if store.busy(account)}
     return [run for run in headers if run.account not in at_work]

@@ -82,7 +82,7 @@ def test_header_changes_and_events_come_back_as_they_were(tmp_path_factory, rows
     with opened(place, about.run) as journal:
         assert (journal.header, [*journal.changes()], events(journal)) == (about, changes, noted)
         journal.write(None, "finished")
-    [*_, summary] = FolderStore(place).summaries(["x"])
+    [*_, summary] = FolderStore(place).summaries()
     assert (summary.header, summary.last.what) == (about, "finished")
 
 

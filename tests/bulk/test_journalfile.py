@@ -14,7 +14,6 @@ from itertools import count
 
 import pytest
 from bulk.journalling import (  # noqa: F401
-    ACCOUNT,
     RUN,
     WHOLE,
     change,
@@ -332,7 +331,7 @@ def test_processes_and_threads_write_read_and_delete_journals_in_one_file_at_onc
                 break
         assert first.stdout.read().strip() == second.stdout.read().strip() == ""
     assert read
-    summaries = store.summaries([ACCOUNT])
+    summaries = store.summaries()
     assert [kept.run for kept in summaries] == [f"20261120-{n}-{m}" for n in "ab" for m in range(4)]
     assert {kept.last.what for kept in summaries} == {"finished"}
     for kept in summaries:

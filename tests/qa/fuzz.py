@@ -159,20 +159,20 @@ def kinds(home: Path) -> dict[str, Kind]:
         repr(outcome), outcome.frame(), outcome.refused
 
     plan.apply(many=True)
-    store, applied = open_store(passing=True), plan.id
-    with closing(sqlite3.connect(store.path)) as database:
+    journals, applied = open_store(passing=True).path, plan.id
+    with closing(sqlite3.connect(journals)) as database:
         header = database.execute("SELECT header FROM chatkit_run").fetchone()[0]
         bodies = [body for (body,) in database.execute("SELECT body FROM chatkit_change")]
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    whole = store.path.read_bytes()
+    whole = journals.read_bytes()
 
     def read_journal(path: Path) -> None:
         folder = path.with_name("runs")
         folder.mkdir(exist_ok=True)
         for old in folder.iterdir():
             old.unlink()
-        file, data = folder / store.path.name, path.read_bytes()
+        file, data = folder / journals.name, path.read_bytes()
         if data[:6] == b"SQLite":
             path.rename(file)
         else:  # header and changes with the right digest
