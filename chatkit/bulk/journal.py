@@ -649,7 +649,6 @@ class FolderStore(JournalStore):
 
     def _open_session(self, opened: ExitStack, accounts: Sequence[str], run: str) -> sa.Connection:
         opened.enter_context(self.lock(accounts, run))
-        opened.callback(self._remove_count, run)
         make_folder(self.folder)
         # A file that is there is not opened here: to close it would end the locks that SQLite holds
         # on it for other threads.
@@ -665,6 +664,7 @@ class FolderStore(JournalStore):
             if time.monotonic() >= deadline:
                 raise OSError("another process is using them; try again when it has ended")
             sleep_briefly()
+        opened.callback(self._remove_count, connection, run)
         return connection
 
     def busy(self, account: str) -> bool:
@@ -699,10 +699,12 @@ class FolderStore(JournalStore):
         """Return the path of the file that has the number of events of a run."""
         return self.folder / f"{run}.count"
 
-    def _remove_count(self, run: str) -> None:
-        """Remove the number of events of a run once no part of it is in the log alone."""
-        if not self.path.with_name(f"{self.path.name}-wal").exists():
-            self._count(run).unlink(missing_ok=True)
+    def _remove_count(self, connection: sa.Connection, run: str) -> None:
+        """Remove the number of events of a run if nothing is in the log alone any more."""
+        with suppress(*_FAILURES):  # of a disk that is gone: the number is needed
+            connection.exec_driver_sql("PRAGMA busy_timeout = 1000")
+            if not connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar():
+                self._count(run).unlink(missing_ok=True)
 
     def _connect(self, opened: ExitStack) -> sa.Connection | None:
         return super()._connect(opened) if self.path.exists() else None
@@ -720,9 +722,8 @@ class FolderStore(JournalStore):
             )
         if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
             return (
-                f"{self.path} is damaged ({error}). Move it away with the files whose names begin "
-                "with its name, and plan again from a fresh frame: rows that were applied will "
-                "show no change"
+                f"{self.path} is damaged ({error}). Move it away with its -wal and -shm files, and "
+                "plan again from a fresh frame: rows that were applied will show no change"
             )
         return str(error) or type(error).__name__
 

@@ -7,7 +7,6 @@ import random
 import re
 import sqlite3
 import stat
-import struct
 from collections import Counter
 from contextlib import closing
 from itertools import count
@@ -73,25 +72,6 @@ def test_when_nobody_is_at_work_all_is_in_one_file_and_what_is_deleted_is_gone(f
     assert store.path.stat().st_size < 1.5 * size, "the file shrinks"
     store.delete("3"), store.delete("4"), store.delete("none")
     assert [*files(store)] == [".db"] and store.runs() == []
-
-
-def test_a_group_is_one_transaction(folder):
-    def commits():
-        """Count the commits in SQLite's log, as its file format describes it."""
-        log = files(FolderStore(folder))[".db-wal"]
-        (page,) = struct.unpack_from(">I", log, 8)
-        frames = [struct.unpack_from(">II", log, at) for at in range(32, len(log), 24 + page)]
-        return sum(size > 0 for _, size in frames)
-
-    with created(folder) as journal:
-        before = commits()
-        for number in range(5):
-            for n in range(200):
-                journal.write(n, "intent", group=number)
-            assert len(events(journal)) == 200 * number
-            journal.commit()
-        journal.commit()  # nothing is pending: nothing is written
-        assert commits() == before + 5
 
 
 # --- the end of a process -----------------------------------------------------------------
@@ -217,27 +197,6 @@ def test_a_page_that_is_damaged_leaves_the_other_runs_usable(folder):
     for run in ("1", "3"):
         with opened(store, run) as journal:
             journal.write(None, "resumed")
-
-
-def test_a_list_of_runs_reads_no_journal_wholly(folder):
-    """Damage far from header and last event is reported when the journal is read."""
-    with created(folder, [change(row="a" * 40_000)]) as journal:
-        journal.write(None, "finished")
-    store = FolderStore(folder)
-    store.path.write_bytes(store.path.read_bytes().replace(b"a" * 2_000, b"b" * 2_000))
-    assert store.summaries()[0].last.what == "finished"
-    with pytest.raises(JournalError, match="not those that were written"):
-        store.read(RUN)
-
-
-@pytest.mark.parametrize("table", ["chatkit_event", "chatkit_run"])
-def test_a_table_that_is_gone_is_no_raw_error(folder, table):
-    created(folder).close()
-    store = FolderStore(folder)
-    run_sql(store, f"DROP TABLE {table}")
-    for use in (store.read, lambda run: opened(store, run), lambda run: store.delete(run)):
-        with pytest.raises(JournalError, match="no such table"):
-            use(RUN)
 
 
 # --- a log that was lost, and the number of events ----------------------------------------
