@@ -19,9 +19,9 @@ from typing import Any
 from measure import at_most, child, medians, memory, rounds, run, server, show, sized
 from roads import forget_highest, highest
 
-FEW, MANY = sized(100_000, 6_000, 200), sized(1_000_000, 60_000, 600)
-SENT = sized(100_000, 8_000, 40)
-COUNT = sized(2, 1, 1)
+FEW, MANY = sized(20_000, 200), sized(200_000, 600)
+SENT = sized(20_000, 40)
+COUNT = 1
 #: Ten times the rows take at most so many times the CPU.
 TIMES = 12.0
 #: MB that 100,000 changes take, saved, read again and begun.
