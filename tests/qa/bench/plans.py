@@ -19,11 +19,11 @@ from typing import Any
 from measure import at_most, child, medians, memory, rounds, run, server, show, sized
 from roads import forget_highest, highest
 
-FEW, MANY = sized(20_000, 200), sized(200_000, 600)
+FEW, MANY = sized(100_000, 200), sized(300_000, 600)
 SENT = sized(20_000, 40)
 COUNT = 1
-#: Ten times the rows take at most so many times the CPU.
-TIMES = 12.0
+#: Three times the rows take at most so many times the CPU.
+TIMES = 4.5
 #: MB that 100,000 changes take, saved, read again and begun.
 PEAK = 300.0
 STEPS = {
