@@ -397,12 +397,12 @@ class JournalStore(ABC):
         Args:
             unfinished: Of those alone that have not come to their end.
         """
-        which = "WHERE e.what IS NULL OR e.what <> 'finished'" if unfinished else ""
+        condition = "WHERE e.what IS NULL OR e.what <> 'finished'" if unfinished else ""
         with self._connected() as connection:
             if connection is None:
                 return []
             try:
-                return self._summarize(connection, f"{which} ORDER BY r.run")
+                return self._summarize(connection, f"{condition} ORDER BY r.run")
             except DBAPIError as error:
                 if not self._is_damage(error):
                     raise
@@ -414,10 +414,11 @@ class JournalStore(ABC):
                     summaries.append(KeptRun(run, self, None, None))
             return summaries
 
-    def _summarize(self, connection: sa.Connection, which: str, **names: str) -> list[KeptRun]:
+    def _summarize(self, connection: sa.Connection, condition: str, **names: str) -> list[KeptRun]:
         """Read header and last event of some runs."""
         summaries = []
-        for run, text, what, at, detail in connection.execute(sa.text(_SUMMARIES + which), names):
+        query = sa.text(_SUMMARIES + condition)
+        for run, text, what, at, detail in connection.execute(query, names):
             header = event = None
             with suppress(JournalError, ValueError, TypeError, RecursionError):
                 if what is not None:
