@@ -9,11 +9,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from chatkit.bulk.apply import PlanTarget
-from chatkit.bulk.changes import Change, Kind
+from chatkit.bulk.changes import Change, Kind, LeftOutRow, RefusedCell
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal, KeptRun
 from chatkit.bulk.outcomes import Row, read_rows
-from chatkit.bulk.plan import LeftOutRow, Plan, RefusedCell, Setting, parse_fleet_id
+from chatkit.bulk.plan import Plan, Setting, parse_fleet_id
 from chatkit.errors import JournalError
 from chatkit.util.display import many
 
