@@ -170,6 +170,10 @@ CASES = {
         rows([10, 11, None], number=["7", "7", "7"]), [-1] * 3,
         [(n, "number", "3 rows have it", KEEP) for n in (2, 0, 1)],
     ),
+    "a natural key that two rows take": Case(
+        rows([10, None], number=["7", "7"]), [-1, -1],
+        [(n, "number", "2 rows have it", KEEP) for n in (1, 0)],
+    ),
     "a natural key that another row leaves": Case(rows([10, 11], number=["2", "1"]), [0, 1]),
     "a natural key that is no other": Case(rows([10], number=["1 "]), [0], base=TWINS),
     "a part of a natural key": Case(

@@ -128,16 +128,6 @@ def test_a_run_that_ended_before_it_looked_for_what_is_there_twice_looks_when_re
 # --- how it is looked for ---------------------------------------------------------------------
 
 
-def test_the_rate_holds_for_looking_too() -> None:
-    with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", *[lost] * 15)
-        result = plan_of(client.contacts, [contact(n) for n in range(15)]).apply(rate=15)
-        assert set(result.state) == {"applied"}
-        times = [sent.at for sent in service.sent]
-        most = max(sum(at <= other < at + 0.95 for other in times) for at in times)
-        assert most <= 15, f"{most} calls within a second"
-
-
 # --- many by the pages of a list --------------------------------------------------------------
 
 
