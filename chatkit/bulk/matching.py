@@ -36,7 +36,7 @@ NO_FLAG = "is neither True nor False"  #: why a cell of it is refused
 _FLAG_TEXTS = {"True": True, "False": False, "": False}
 
 
-class EditedCell(NamedTuple):
+class PlannedCell(NamedTuple):
     """A cell of an edited frame: its row, its value, and the value of the record."""
 
     row: int
@@ -235,7 +235,7 @@ class Edits:
         """The rows that are no record of the base yet."""
         return np.flatnonzero((self.positions < 0) & self._accepted)
 
-    def changed(self) -> dict[str, list[EditedCell]]:
+    def changed(self) -> dict[str, list[PlannedCell]]:
         """Return the cells that differ from the base, by column, without rows that are deleted."""
         changed = {}
         for name in self.columns:
@@ -243,7 +243,7 @@ class Edits:
             rows = rows[(self.positions[rows] >= 0) & ~self.deleted[rows]]
             if len(rows):
                 cells = rows.tolist(), self.values(name, rows), self.get_base_values(name, rows)
-                changed[name] = list(map(EditedCell, *cells))
+                changed[name] = list(map(PlannedCell, *cells))
         return changed
 
     def _differing_rows(self, name: str) -> Rows:
@@ -275,14 +275,14 @@ class Edits:
             return to_python(self._base.index[position])
         return to_python(self._keys[row]) if self.has_key[row] else None
 
-    def filled(self, rows: Rows, names: Iterable[str]) -> dict[str, list[EditedCell]]:
+    def filled(self, rows: Rows, names: Iterable[str]) -> dict[str, list[PlannedCell]]:
         """Return, by column, the cells of rows that have a value."""
         filled = {}
         for name in names if len(rows) else ():
             with_value = rows[self._frame[name].iloc[rows].notna().to_numpy(bool)]
             if len(with_value):
                 values = self.values(name, with_value)
-                filled[name] = list(map(EditedCell, with_value.tolist(), values))
+                filled[name] = list(map(PlannedCell, with_value.tolist(), values))
         return filled
 
     def values(self, column: str, rows: Rows) -> list[Any]:

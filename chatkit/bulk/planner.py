@@ -23,7 +23,7 @@ from chatkit.bulk.changes import Change, Kind, RefusedCell
 from chatkit.bulk.comparison import Rows, is_same_value, looks_unedited
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import PlanPart
-from chatkit.bulk.matching import EditedCell, Edits, Mask, join_columns
+from chatkit.bulk.matching import Edits, Mask, PlannedCell, join_columns
 from chatkit.bulk.plan import Plan, Setting
 from chatkit.bulk.plan_input import PlanInput, PlanOptions, PlanSource, read_plan_input
 from chatkit.errors import Problem, split_reason
@@ -41,7 +41,7 @@ from chatkit.report import (
 from chatkit.util.display import MISSING, many
 from chatkit.util.display import values as in_words
 
-Cells = list[EditedCell]
+Cells = list[PlannedCell]
 #: Rows that pass their numbers round, and repeated rows, are named in part where there are more.
 _NAMED_ROWS = 4
 #: What to say to a plan for the other values, where rows met existing records.
