@@ -20,7 +20,11 @@ from chatkit.localization.files import COLUMNS, encode_units, read_units
 from chatkit.localization.language import SUPPORTED
 from chatkit.localization.units import escape_controls, unescape_controls
 
-UNITS = [unit("a", "b"), unit("a", "c", lang_code="pt_BR"), unit("d", field="footer")]
+UNITS = [
+    unit("a", "b", comment="why\x07?"),
+    unit("a", "c", lang_code="pt_BR"),
+    unit("d", field="footer"),
+]
 RISKY = ["=1+1", "+49", "-1", "@SUM(A1)", "'=1", "\t=1", '=HYPERLINK("x")', "00491", "1E5", "TRUE"]
 XLIFF = "{urn:oasis:names:tc:xliff:document:1.2}"
 
@@ -104,7 +108,9 @@ def test_the_content_of_a_file_decides_how_it_is_read_and_its_name_how_it_is_wri
         assert [path.name for path in paths] == names
     expected = sorted((each.text_key, each.target) for each in UNITS)
     for source in (paths, tmp_path, [path.read_bytes() for path in paths]):
-        assert sorted((u.text_key, u.target) for u in read_units(source)) == expected
+        result = read_units(source)
+        assert sorted((each.text_key, each.target) for each in result) == expected
+        assert [each.comment for each in result if each.target == "b"] == ["why\x07?"]
     if form == "po":
         paths[0].write_bytes(b"# A note.\n" * 500 + paths[0].read_bytes())
         unusual = paths[0].rename(tmp_path / "noted.PO")
