@@ -287,6 +287,13 @@ LABELS = {"buttons.0.label": "Los", "buttons.1.label": "Spur"}
         (english(), both(), NEW, {"conflict"}, "translated anew"),  # it was made meanwhile
         (BARE, BARE, {"buttons.0.label": "Los"}, {"incomplete"}, "without Button 2"),
         (BARE, BARE, LABELS, set(), ""),
+        (
+            BARE,
+            BARE,
+            {**LABELS, "buttons.1.label": "{{9}}"},
+            {"incomplete", "placeholder added"},
+            "",
+        ),
     ],
 )
 def test_what_is_missing_comes_whole_or_not_at_all(tmp_path, out, now, work, reasons_of, message):

@@ -260,6 +260,15 @@ def test_broken_is_graver_than_stale_and_that_than_draft_and_unknown(
     assert (cell.state, cell.reason) == (state, reason)
 
 
+def test_buttons_can_be_accepted_and_a_lost_placeholder_cannot():
+    text = {"text": GERMAN.replace(" {{2}}", ""), "variables": {"1": "Ana"}}
+    german = content(lang_code="de", buttons=[{"type": "custom", "label": "Ja"}], **text)
+    contents = frame(content(), german)
+    ledger = accept_contents(contents, "de", "en", Ledger())[1]
+    cell = board(contents, ledger=ledger)[CODE, "de"]
+    assert (cell.state, cell.reason) == ("stale", "{{2}} of en is missing")
+
+
 def test_a_translation_that_is_edited_in_the_plan_that_makes_its_source_is_of_that_source():
     with chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
         german = {"lang_code": "de", "text": "Ihre Bestellung ist da.", "footer": "Alt"}
