@@ -601,8 +601,8 @@ def _read_trans_units(file: Element) -> Iterator[Unit]:
 
 def _join_comments(notes: Iterable[Element]) -> str:
     """Join the comments of people on a text, one line each."""
-    people = (each for each in notes if each.get("from", "") not in _OWN_AUTHORS)
-    return "\n".join(filter(str.strip, ("".join(each.itertext()) for each in people)))
+    comments = (each for each in notes if each.get("from", "") not in _OWN_AUTHORS)
+    return "\n".join(filter(str.strip, ("".join(each.itertext()) for each in comments)))
 
 
 class _Builder(TreeBuilder):
