@@ -173,7 +173,7 @@ def test_long_texts_are_checked_in_a_time_that_grows_no_faster_than_they(text):
 
 # --- what is shown ------------------------------------------------------------------------------
 
-SHOWN = """\
+GROUPED = """\
 1 template, 2 contents: 1 error, 3 warnings, 1 note. 2 contents would be refused.
 
 ✗ error: button type, 1 (API document, Template content)
@@ -213,7 +213,7 @@ Not checked where they are missing: variables, footer, headers, buttons. full=Tr
                     lang_code="de", text="Hallo {{1}} {{2}}, bis bald und komm gut heim.", footer=""
                 ),
             ),
-            SHOWN,
+            GROUPED,
         ),
         ({"lang_code": "en", "text": "Hello you, how do you do?"}, PARTIAL),
     ],
