@@ -199,7 +199,7 @@ def test_the_sandbox_shares_no_code_with_the_client() -> None:
     reader of JSON know nothing of the API.
     """
     allowed = ("sandbox", "profile", "signature", "util", "flowjson")
-    single = ("chatkit.errors.StoreError", "chatkit.localization.checks.check_content")
+    single = ("chatkit.errors.StoreError", "chatkit.localization.audit.check_content")
     wrong = [
         i
         for i in internal_imports("sandbox")

@@ -6,12 +6,20 @@ The findings are an `Audit`, which renders itself as text, as HTML and as a fram
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chatkit.localization import language
-from chatkit.localization.checks import run_checks
+from chatkit.localization import checks, language, typography
+from chatkit.localization.checks import (
+    SCOPES,
+    Case,
+    Check,
+    ContentFinding,
+    Scope,
+    flaw,
+    run_checks,
+)
 from chatkit.localization.content import (
     Contents,
     Entry,
@@ -19,7 +27,7 @@ from chatkit.localization.content import (
     read_entries,
     shorten_list,
 )
-from chatkit.localization.rules import SCOPES, Case, ContentFinding, Scope, flaw
+from chatkit.localization.glossary import Glossary, check_glossary
 from chatkit.localization.table import make_attribute_frame
 from chatkit.report import (
     FEW,
@@ -37,12 +45,11 @@ from chatkit.report import (
     rows_table,
     wrapped,
 )
-from chatkit.util.display import cut, many, visible
+from chatkit.util.display import cut, many, many_are, visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.localization.glossary import Glossary
     from chatkit.localization.ledger import Ledger
 
 
@@ -121,6 +128,45 @@ class Audit(FindingSequence[ContentFinding], Report):
         yield from map(paragraph, make_audit_notes(self))
 
 
+#: All checks in the order of their findings, and what these are about: one content on its own, its
+#: state on a board, or how it may be better.
+CHECKS: Mapping[Check, Scope] = {
+    checks.check_language: "state",
+    checks.check_types: "content",
+    checks.check_text: "content",
+    checks.check_lengths: "content",
+    checks.check_header: "content",
+    typography.check_markup: "content",
+    checks.check_buttons: "content",
+    checks.check_settings: "content",
+    typography.check_characters: "state",
+    checks.check_structure: "state",
+    checks.check_parity: "advice",
+    typography.check_typography: "advice",
+    check_glossary: "advice",
+    checks.check_duplicate: "state",
+}
+
+
+def select_checks(scopes: Collection[Scope] = SCOPES) -> list[Check]:
+    """Return the checks of these scopes, in their order."""
+    return [check for check, scope in CHECKS.items() if scope in scopes]
+
+
+def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
+    """Check one content by the API document and the published rules of the platform.
+
+    Its wording, its language and its siblings are left to `check_contents`.
+
+    Args:
+        content: Any JSON object; the time this takes is linear in its size.
+    """
+    scopes: tuple[Scope, ...] = ("content",)
+    selected = select_checks(scopes)
+    cases = (Case(entry, {}) for entry in read_entries(content))
+    return [finding for case in cases for finding in run_checks(case, selected)]
+
+
 def check_contents(
     contents: Contents,
     source: str = "en",
@@ -183,11 +229,11 @@ def review_contents(
         glossary: The words that translations use and never use.
     """
     firsts: dict[tuple[str, ...], Entry] = {}
-    reviewed = []
+    reviewed, selected = [], select_checks(scopes)
     for members, original in group_with_source(contents, source):
         for entry in members:
             compared = None if entry is original else original
-            findings = run_checks(Case(entry, firsts, compared, source, glossary), scopes)
+            findings = run_checks(Case(entry, firsts, compared, source, glossary), selected)
             if original is None and entry is members[-1] and len(members) > 1:
                 findings.append(
                     flaw("no source", "lang_code", source=source).to_finding(members[0])
@@ -282,9 +328,8 @@ def make_audit_notes(audit: Audit) -> list[str]:
     notes = make_missing_fields_note(audit.unseen)
     if audit.silent:
         codes = ", ".join(dict.fromkeys(visible(each.code) for each in audit.silent))
-        are = "is" if len(audit.silent) == 1 else "are"
         notes.append(
-            f"{many(len(audit.silent), 'finding')} {are} silenced: {codes}. "
+            f"{many_are(len(audit.silent), 'finding')} silenced: {codes}. "
             "client.templates.silence() lists what is silenced, and off=True takes it back."
         )
     return notes

@@ -27,6 +27,7 @@ from chatkit.localization.audit import (
     make_missing_fields_note,
     review_contents,
 )
+from chatkit.localization.checks import AGREED, STRUCTURE, ContentFinding
 from chatkit.localization.content import Contents, Entry, read_entries, shorten_list
 from chatkit.localization.ledger import (
     Ledger,
@@ -35,7 +36,6 @@ from chatkit.localization.ledger import (
     draw_changes,
     format_changes,
 )
-from chatkit.localization.rules import AGREED, STRUCTURE, ContentFinding
 from chatkit.localization.table import make_attribute_frame, make_frame, make_states_frame
 from chatkit.report import (
     FEW,

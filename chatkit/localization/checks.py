@@ -1,17 +1,28 @@
-"""Checks: the functions that apply the rules to one content, and the registry of them.
+"""Checks: the rules on contents, and the functions that apply them to one content.
 
-A check yields a `Flaw` for each thing that it finds; `rules` has the meaning and the source of its
-code. `CHECKS` lists all checks in the order of their findings.
+`rules.toml` is the table of the rules: the meaning of each finding, how grave it is, and its
+source. A check yields a `Flaw` for each thing that it finds; `audit.CHECKS` is the registry of all
+checks.
+
+The API document states types, closed lists and how placeholders are numbered: what breaks
+these is an error. Lengths, counts and mixes are rules of the upstream platform, in its own
+documents, and the API document says nothing of them: they warn and never block. `refused` marks
+those that the platform says it rejects.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from chatkit import numbers
 from chatkit.localization import language
@@ -21,32 +32,181 @@ from chatkit.localization.content import (
     Slot,
     count_words,
     find_slots,
-    read_entries,
+    name_field,
     read_text,
     remove_slots,
 )
-from chatkit.localization.glossary import check_glossary
-from chatkit.localization.rules import LISTS, SCOPES, Case, Check, ContentFinding, Flaw, Scope, flaw
-from chatkit.localization.typography import (
-    check_characters,
-    check_markup,
-    check_typography,
-    find_emoji,
+from chatkit.report import Finding, Severity
+from chatkit.util.display import cut, many, values, visible
+from chatkit.util.json import escape_key, split_pointer
+
+if TYPE_CHECKING:
+    from chatkit.localization.glossary import Glossary
+
+_DATA = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
+
+
+#: Words that rules look for.
+LISTS: Mapping[str, Any] = _DATA["lists"]
+
+
+class Rule(NamedTuple):
+    """The meaning of a finding code: its severity, its source, whether the content is refused."""
+
+    severity: Severity
+    source: str
+    refused: bool = False
+    #: The message and the hint of its findings, by name; a single one is called "message".
+    messages: Mapping[str, tuple[Template, Template]] = {}
+
+
+_GRAVITIES: dict[str, tuple[Severity, bool]] = {
+    "error": ("error", True),
+    "refused": ("warning", True),
+    "warning": ("warning", False),
+    "note": ("note", False),
+}
+
+
+def _parse_rule(fields: Mapping[str, Any]) -> Rule:
+    [gravity] = fields.keys() & _GRAVITIES.keys()
+    shared = _DATA["shared"].get(fields.get("messages"), {})
+    messages = {
+        name: (Template(texts[0]), Template("".join(texts[1:])))
+        for name, texts in {**shared, **fields}.items()
+        if name not in (gravity, "messages")
+    }
+    source = Template(fields[gravity]).substitute(_DATA["sources"])
+    severity, refused = _GRAVITIES[gravity]
+    return Rule(severity, source, refused, messages)
+
+
+RULES: dict[str, Rule] = {code: _parse_rule(fields) for code, fields in _DATA["rules"].items()}
+
+#: Codes of `chatkit.imports.characters` for the characters of a text, none of them refused.
+CHARACTERS = (
+    *("garbled", "lost letters", "control characters", "direction marks", "invisible"),
+    *("unknown characters", "look-alike", "mixed scripts", "decomposed"),
 )
-from chatkit.util.display import cut, many, values
+#: Codes that `client.templates.silence` takes.
+CAN_BE_SILENCED = (*(code for code, rule in RULES.items() if not rule.refused), *CHARACTERS)
+
+#: Codes of a content whose source language moved on without it.
+STRUCTURE = frozenset(("placeholders differ", "header differs", "buttons differ"))
+#: Those of them that `client.templates.accept` can accept.
+AGREED = STRUCTURE - {"placeholders differ"}
 
 
-def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
-    """Check one content by the API document and the published rules of the platform.
+def get_rule(code: str, severity: Severity = "warning") -> Rule:
+    """Return the rule of a code; those of characters come from `chatkit.imports.characters`."""
+    return RULES.get(code) or Rule(severity, _DATA["sources"]["UNICODE"], severity == "error")
 
-    Its wording, its language and its siblings are left to `audit.check_contents`.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentFinding(Finding):
+    """One thing to fix, or to know, at one place of one content."""
+
+    template_code: str
+    lang_code: str
+    position: int | None = None  #: the character of the field where it begins; the first is 0
+
+    @property
+    def field(self) -> str:
+        """The field as in the API: "buttons.1.label"; the first is 0."""
+        return ".".join(split_pointer(self.pointer))
+
+    @property
+    def source(self) -> str:
+        """The document that states the rule."""
+        return get_rule(self.code, self.severity).source
+
+    @property
+    def refused(self) -> bool:
+        """Return whether the documents say that such a content is refused."""
+        return self.severity != "note" and get_rule(self.code, self.severity).refused
+
+    @property
+    def content(self) -> str:
+        """The content in words."""
+        return f"{self.template_code} {self.lang_code}".strip()
+
+    @property
+    def place(self) -> str:
+        """The place in the content, in words."""
+        return self.field if self.position is None else f"{self.field} at {self.position}"
+
+    def __str__(self) -> str:
+        where = ", ".join(filter(None, (self.content, self.place)))
+        hint = f" {self.hint}" if self.hint else ""
+        return visible(f"{self.severity} {self.code} ({where}): {self.message}.{hint}")
+
+
+class Flaw(NamedTuple):
+    """One thing to fix, or to know, as a check finds it in a content."""
+
+    code: str
+    field: str  #: as in the API: "buttons.1.label"; the first is 0
+    message: str
+    hint: str = ""
+    position: int | None = None
+    severity: Severity | None = None  #: where it is not that of the rule
+
+    def to_finding(self, entry: Entry) -> ContentFinding:
+        """Return this flaw as a finding in a content."""
+        return ContentFinding(
+            code=self.code,
+            severity=self.severity or get_rule(self.code).severity,
+            pointer="/" + escape_key(self.field).replace(".", "/"),
+            message=self.message,
+            hint=self.hint,
+            template_code=entry.template_code,
+            lang_code=entry.lang_code,
+            position=self.position,
+        )
+
+
+def flaw(
+    name: str,
+    field: str,
+    position: int | None = None,
+    /,
+    **parts: object,
+) -> Flaw:
+    """Build a flaw with the message and the hint of a rule in `rules.toml`.
 
     Args:
-        content: Any JSON object; the time this takes is linear in its size.
+        name: The code, and the name of the message if it has several: "wrong type/sample".
+        field: As in the API.
+        position: The character where it begins.
+        **parts: What the message and the hint name, besides the field in words: `$name`.
     """
-    scopes: tuple[Scope, ...] = ("content",)
-    cases = (Case(entry, {}) for entry in read_entries(content))
-    return [finding for case in cases for finding in run_checks(case, scopes)]
+    code, _, variant = name.partition("/")
+    message, hint = RULES[code].messages[variant or "message"]
+    name = name_field(field)
+    parts = {"name": name, "button": name.rpartition(" of ")[2]} | parts
+    return Flaw(code, field, message.substitute(parts), hint.substitute(parts), position)
+
+
+class Case(NamedTuple):
+    """One content to check, and what it is compared with."""
+
+    entry: Entry
+    #: The first contents that were checked: by template and language, and by language and texts.
+    firsts: dict[tuple[str, ...], Entry]
+    original: Entry | None = None  #: the content it is translated from; None for that itself
+    source: str = ""  #: the language that contents are translated from
+    glossary: Glossary | None = None
+
+
+Scope = Literal["content", "state", "advice"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+#: Finds the flaws of some rules in one pass over a content.
+Check: TypeAlias = Callable[[Case], Iterator[Flaw]]
+
+
+def run_checks(case: Case, checks: Iterable[Check]) -> list[ContentFinding]:
+    """Run some checks on a content, and return their findings."""
+    return [each.to_finding(case.entry) for check in checks for each in check(case)]
 
 
 def check_types(case: Case) -> Iterator[Flaw]:
@@ -62,7 +222,7 @@ def check_types(case: Case) -> Iterator[Flaw]:
 
 TEXT_LIMIT, HEADER_LIMIT, FOOTER_LIMIT, LABEL_LIMIT = 1024, 60, 60, 25
 #: Limits of the value of a button, by its type.
-VALUE_LIMITS = {"visit_website": 2000, "call_phone": 20, "copy_offer_code": 15}
+VALUE_LIMITS: Mapping[str, int] = _DATA["buttons"]["characters"]
 OFFER_LIMIT = 600  #: the text of a limited-time offer
 NEAR = 0.95  #: a share of the limit from which on a translation may not fit
 
@@ -94,26 +254,25 @@ def get_text_limit(field: str) -> int:
 
 def measure_lengths(entry: Entry) -> list[Length]:
     """Measure every text of a content that has a limit."""
-    texts = _find_limited_texts(entry)
-    return [Length(field, len(text), limit) for field, _, text, limit in texts]
+    return [Length(field, len(text), limit) for field, text, limit in _find_limited_texts(entry)]
 
 
-def _find_limited_texts(entry: Entry) -> Iterator[tuple[str, str, str, int]]:
-    """Yield each text that has a limit, as its field, the field in words, the text, the limit."""
-    for piece in entry.pieces:
-        yield *piece, get_text_limit(piece.field)
+def _find_limited_texts(entry: Entry) -> Iterator[tuple[str, str, int]]:
+    """Yield each text that has a limit, as its field, the text, the limit."""
+    for field, _, text in entry.pieces:
+        yield field, text, get_text_limit(field)
     for number, button in enumerate(entry.buttons):
         limit = VALUE_LIMITS.get(str(button.get("type")))
-        if limit and (value := _select_text_fields(button).get("value")):
-            yield f"buttons.{number}.value", f"the value of button {number + 1}", value, limit
+        if limit and (value := read_text(button, "value")):
+            yield f"buttons.{number}.value", value, limit
 
 
 def check_lengths(case: Case) -> Iterator[Flaw]:
     """Compare every length with its limit."""
     entry = case.entry
-    for field, name, text, limit in _find_limited_texts(entry):
+    for field, text, limit in _find_limited_texts(entry):
         count = len(text)
-        parts = {"name": name, "count": f"{count:,}", "limit": f"{limit:,}"}
+        parts = {"count": f"{count:,}", "limit": f"{limit:,}"}
         if count > limit:
             yield flaw("length", field, limit, more=f"{count - limit:,}", **parts)
         elif count * 2 > limit and (units := count_utf16_units(text)) > limit:
@@ -125,10 +284,8 @@ def check_lengths(case: Case) -> Iterator[Flaw]:
         len(samples.get(slot.name, "")) - (slot.end - slot.start) for slot in entry.slots
     )
     if filled > TEXT_LIMIT >= len(entry.text):
-        limit_text = f"{TEXT_LIMIT:,}"
-        yield flaw(
-            "length with samples", "text", characters=many(filled, "character"), limit=limit_text
-        )
+        parts = {"characters": many(filled, "character"), "limit": f"{TEXT_LIMIT:,}"}
+        yield flaw("length with samples", "text", **parts)
 
 
 # --- the text, its placeholders and their samples -----------------------------------------
@@ -305,13 +462,7 @@ def _check_media_header(header: Mapping[str, Any], field: str) -> Iterator[Flaw]
 # --- buttons: how many of each kind, in which order, and their fields ---------------------
 
 #: How many buttons there may be of each type; of all together 10.
-TYPES = {
-    "custom": 10,
-    "visit_website": 2,
-    "call_phone": 1,
-    "copy_offer_code": 1,
-    "view_catalog": 1,
-}
+TYPES: Mapping[str, int] = _DATA["buttons"]["most"]
 MOST = 10
 #: The types of buttons whose label the platform writes itself.
 _FIXED_LABELS = ("copy_offer_code", "view_catalog")
@@ -332,7 +483,7 @@ def check_buttons(case: Case) -> Iterator[Flaw]:
     yield from _check_button_types(kinds)
     labels: set[str] = set()
     for number, (button, kind) in enumerate(zip(entry.buttons, kinds, strict=True)):
-        field, name = f"buttons.{number}", f"button {number + 1}"
+        field = f"buttons.{number}"
         if field in entry.wrong_types:
             continue
         if not isinstance(kind, str) or kind not in TYPES:
@@ -345,22 +496,21 @@ def check_buttons(case: Case) -> Iterator[Flaw]:
                 yield flaw("wrong type/text", f"{field}.{each}")
         label, place = texts.get("label", "").strip().casefold(), f"{field}.label"
         for slot in entry.placeholders.get(place, [])[:1]:
-            short = cut(str(slot), 20)
-            yield flaw("button label placeholder", place, slot.start, slot=short, name=name)
+            yield flaw("button label placeholder", place, slot.start, slot=cut(str(slot), 20))
         if label in labels:
-            yield flaw("button label twice", place, name=name)
+            yield flaw("button label twice", place)
         elif label:
             labels.add(label)
         elif isinstance(button.get("label"), str | None) and kind not in _FIXED_LABELS:
-            yield flaw("button label", place, name=name)
+            yield flaw("button label", place)
         if kind == "visit_website":
-            yield from _check_website_button(button, texts, field, name)
+            yield from _check_website_button(button, texts, field)
         elif kind == "call_phone":
-            yield from _check_phone_number(texts, field, name)
+            yield from _check_phone_number(texts, field)
         elif kind == "copy_offer_code" and not (
             texts.get("value", "").strip() or entry.is_authentication
         ):
-            yield flaw("button code", f"{field}.value", name=name)
+            yield flaw("button code", f"{field}.value")
 
 
 def _check_button_types(kinds: list[Any]) -> Iterator[Flaw]:
@@ -392,19 +542,19 @@ def _read_host_name(address: str) -> str:
 
 
 def _check_website_button(
-    button: Mapping[str, Any], texts: Mapping[str, str], field: str, name: str
+    button: Mapping[str, Any], texts: Mapping[str, str], field: str
 ) -> Iterator[Flaw]:
     value, kind = texts.get("value", ""), texts.get("url_type")
     place, type_place = f"{field}.value", f"{field}.url_type"
     if not _ADDRESS.fullmatch(value.strip()):
         rule = "button url/address" if value else "button url/missing"
-        yield flaw(rule, place, name=name, value=values(value))
+        yield flaw(rule, place, value=values(value))
         return
     placeholders, host = find_slots(value), _read_host_name(value)
     sample = button.get("dynamic_url")
     yield from _check_placeholders(value, place, placeholders)
     if host in _LINK_HOSTS:
-        yield flaw("button short link", place, name=name, host=host)
+        yield flaw("button short link", place, host=host)
     if isinstance(sample, str) and sample and kind != "static" and "{" not in host:
         begin = value[: placeholders[0].start] if placeholders else ""
         wrong = ""
@@ -415,47 +565,47 @@ def _check_website_button(
         elif not sample.strip().casefold().startswith(begin.casefold()):
             wrong = f"does not begin with {cut(begin, 60)}"
         if wrong:
-            sample_place, short = f"{field}.dynamic_url", cut(sample, 60)
-            yield flaw("button url sample", sample_place, name=name, sample=short, wrong=wrong)
+            short = cut(sample, 60)
+            yield flaw("button url sample", f"{field}.dynamic_url", sample=short, wrong=wrong)
     if not placeholders:
         if kind == "dynamic":
-            yield flaw("button url type/dynamic", type_place, name=name)
+            yield flaw("button url type/dynamic", type_place)
         return
     if "{" in host:
-        yield flaw("button url/host", place, name=name)
+        yield flaw("button url/host", place)
     elif len(placeholders) > 1 or placeholders[-1].end != len(value.rstrip()):
-        yield flaw("button url/end", place, placeholders[0].start, name=name)
+        yield flaw("button url/end", place, placeholders[0].start)
     if not sample:
-        yield flaw("button url/sample", f"{field}.dynamic_url", name=name)
+        yield flaw("button url/sample", f"{field}.dynamic_url")
     if kind == "static":
-        yield flaw("button url type/static", type_place, name=name)
+        yield flaw("button url type/static", type_place)
 
 
-def _check_phone_number(texts: Mapping[str, str], field: str, name: str) -> Iterator[Flaw]:
+@lru_cache(4096)  # every language of a template has the same number
+def _read_number(code: str, value: str) -> numbers.Number | None:
+    """Read a number in a country; None if the country code is none."""
+    country = numbers.parse_country(code) if re.fullmatch(r"\+[1-9][0-9]{0,2}", code) else None
+    return numbers.read_number(value, country) if country else None
+
+
+def _check_phone_number(texts: Mapping[str, str], field: str) -> Iterator[Flaw]:
     """Check the phone number of a button as that of a contact."""
     value, code = texts.get("value", ""), texts.get("country_code", "")
-    country = numbers.parse_country(code) if re.fullmatch(r"\+[1-9][0-9]{0,2}", code) else None
-    place = f"{field}.value"
+    number, place = _read_number(code, value), f"{field}.value"
     if not value:
-        yield flaw("button number/missing", place, name=name)
-    elif country:
-        number = numbers.read_number(value, country)
+        yield flaw("button number/missing", place)
+    elif number:
         pair = (number.country_code, number.number) if number.e164 else number.suggested
         if number.verdict not in numbers.CERTAIN or pair != (code, value):
-            parts = {"name": name, "value": values(value)}
-            parts["reason"] = f": {number.reason}" if number.reason else ""
-            if pair in (None, (code, value)):
-                yield flaw("button number", place, **parts)
-            else:
-                meant_code, meant_number = pair
-                yield flaw(
-                    "button number/meant", place, code=meant_code, number=meant_number, **parts
-                )
+            reason = f": {number.reason}" if number.reason else ""
+            rule = "button number" if pair in (None, (code, value)) else "button number/meant"
+            meant = dict(zip(("code", "number"), pair or (), strict=False))
+            yield flaw(rule, place, value=values(value), reason=reason, **meant)
     elif not re.fullmatch("[0-9]+", value):
-        yield flaw("button number/digits", place, name=name, value=values(value))
-    if country is None:
+        yield flaw("button number/digits", place, value=values(value))
+    if number is None:
         rule = "button number/country" if code else "button number/no country"
-        yield flaw(rule, f"{field}.country_code", name=name, code=values(code))
+        yield flaw(rule, f"{field}.country_code", code=values(code))
 
 
 # --- settings: authentication codes, validity, catalogs -----------------------------------
@@ -498,8 +648,6 @@ def _check_authentication(entry: Entry) -> Iterator[Flaw]:
         yield flaw("authentication/catalog", "is_catalog")
     if match := _WEB_ADDRESS.search(entry.text):
         yield flaw("authentication/address", "text", match.start())
-    if match := find_emoji(entry.text):
-        yield flaw("authentication/emoji", "text", match.start())
     method = entry.fields.get("auth_delivery_method")
     if method in ("one_tap", "zero_tap") and "auth_apps" in entry.raw and not entry.apps:
         yield flaw("app count/none", "auth_apps", method=method)
@@ -563,11 +711,7 @@ def _check_validity(entry: Entry) -> Iterator[Flaw]:
 # One message is sent to customers of all languages, with the same values and the same buttons. So
 # what has to be filled in must be the same; what is read may not be.
 
-_SETTINGS = (
-    *("is_catalog", "catalog_format", "is_custom_validity_period", "validity_period_seconds"),
-    *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
-    *("auth_code_expiration_seconds", "parameter_format"),
-)
+_SETTINGS: Sequence[str] = LISTS["compared_settings"].split()
 _LETTER = re.compile(r"[^\W\d_]")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MAX_SENTENCES = 50  #: sentences that are looked for
@@ -642,22 +786,22 @@ def _compare_buttons(entry: Entry, original: Entry) -> Iterator[Flaw]:
 def _compare_button(
     button: Mapping[str, Any], other: Mapping[str, Any], number: int, lang: str
 ) -> Iterator[Flaw]:
-    field, name, kind = f"buttons.{number}", f"button {number + 1}", button.get("type")
+    field, kind = f"buttons.{number}", button.get("type")
     if kind == "visit_website":
         own, others = _select_text_fields(button), _select_text_fields(other)
         asks = [{slot.name for slot in find_slots(one.get("value", ""))} for one in (own, others)]
         if asks[0] != asks[1]:
             has = "has a placeholder" if asks[0] else "has no placeholder"
-            yield flaw("buttons differ/address", f"{field}.value", name=name, has=has, lang=lang)
+            yield flaw("buttons differ/address", f"{field}.value", has=has, lang=lang)
         elif own.get("url_type", "") != others.get("url_type", ""):
             types = {"mine": button.get("url_type"), "other": other.get("url_type")}
             parts = {key: values(kind) for key, kind in types.items()}
-            yield flaw("buttons differ/type", f"{field}.url_type", name=name, lang=lang, **parts)
+            yield flaw("buttons differ/type", f"{field}.url_type", lang=lang, **parts)
     elif kind != "custom":
         for each in ("country_code", "value"):
             one, two = button.get(each), other.get(each)
             if ("" if one is None else str(one)) != ("" if two is None else str(two)):
-                parts = {"name": name, "mine": values(one), "other": values(two)}
+                parts = {"mine": values(one), "other": values(two)}
                 yield flaw("button value differs", f"{field}.{each}", lang=lang, **parts)
                 break
 
@@ -681,18 +825,18 @@ def check_parity(case: Case) -> Iterator[Flaw]:
         return
     if entry.text:
         yield from _find_untranslated(entry, original)
-    for field, what, text in entry.pieces:
+    for field, _, text in entry.pieces:
         same = original.texts.get(field, "").strip() == text.strip()
         if field != "text" and same and field in original.texts and _has_words(text):
             rule = "same as source" if may_be_same(field, text, lang) else "untranslated"
-            yield flaw(rule, field, name=what, lang=lang)
+            yield flaw(rule, field, lang=lang)
 
 
 def _find_untranslated(entry: Entry, original: Entry) -> Iterator[Flaw]:
     """Check that neither the text nor a sentence of it is still that of the source language."""
     lang = original.lang_code
     if entry.text.strip() == original.text.strip() and _has_words(entry.text):
-        yield flaw("untranslated", "text", name="the text", lang=lang)
+        yield flaw("untranslated", "text", lang=lang)
         return
     for sentence in map(str.strip, _SENTENCE.split(original.text, _MAX_SENTENCES)[:_MAX_SENTENCES]):
         distinct = len(sentence) >= _MIN_LENGTH and sentence.count(" ") >= _MIN_SPACES
@@ -727,7 +871,7 @@ def check_language(case: Case) -> Iterator[Flaw]:
     if first is not case.entry:
         rule = "language twice" if first.lang_code == code else "language twice/form"
         yield flaw(rule, "lang_code", first=first.lang_code[:20], lang=code[:20])
-    if not language.is_supported(code):
+    if form not in language.SUPPORTED:
         yield flaw("language", "lang_code", lang=code[:20])
     elif form != code:
         yield flaw("language form", "lang_code", form=form)
@@ -744,27 +888,3 @@ def check_duplicate(case: Case) -> Iterator[Flaw]:
     first = case.firsts.setdefault((form, entry.text, entry.footer), entry).template_code
     if first != entry.template_code:
         yield flaw("duplicate", "text", first=first[:40])
-
-
-# --- the registry ---------------------------------------------------------------------------
-
-#: All checks in the order of their findings, and what these are about: one content on its own, its
-#: state on a board, or how it may be better.
-CHECKS: Mapping[Check, Scope] = {
-    check_language: "state",
-    **dict.fromkeys((check_types, check_text, check_lengths, check_header), "content"),
-    **dict.fromkeys((check_markup, check_buttons, check_settings), "content"),
-    check_characters: "state",
-    check_structure: "state",
-    **dict.fromkeys((check_parity, check_typography, check_glossary), "advice"),
-    check_duplicate: "state",
-}
-
-
-def run_checks(case: Case, scopes: Collection[Scope] = SCOPES) -> list[ContentFinding]:
-    """Run the checks of these scopes on a content, and return their findings."""
-    return [
-        each.to_finding(case.entry)
-        for check, scope in CHECKS.items()
-        for each in (check(case) if scope in scopes else ())
-    ]

@@ -96,6 +96,16 @@ def text_label(field: str) -> str:
     return {"headers.0.text": "Header", "text": "Text", "footer": "Footer"}.get(field, field)
 
 
+def name_field(field: str) -> str:
+    """Return a field in words: "the text", "the header", "the label of button 1"."""
+    match = re.fullmatch(r"buttons\.(\d+)(?:\.(\w+))?", field)
+    if match:
+        button = f"button {int(match[1]) + 1}"
+        return f"the {match[2]} of {button}" if match[2] else button
+    name, _, rest = field.partition(".")
+    return f"the sample {rest}" if name == "variables" else f"the {name.removesuffix('s')}"
+
+
 class Entry:
     """One content: its fields, its texts and their placeholders, each computed once."""
 
@@ -121,14 +131,13 @@ class Entry:
         self.is_authentication = any(map(self.fields.get, _AUTHENTICATION_FIELDS)) or (
             self.text.replace("*", "").startswith(AUTHENTICATION_TEXT)
         )
-        pieces = [("text", "the text", self.text), ("footer", "the footer", self.footer)]
-        for n, header in enumerate(self.headers):
-            pieces.insert(n, (f"headers.{n}.text", "the header", read_text(header, "text")))
-        for n, button in enumerate(self.buttons, 1):
-            name = f"the label of button {n}"
-            pieces.append((f"buttons.{n - 1}.label", name, read_text(button, "label")))
+        texts = {
+            **{f"headers.{n}.text": read_text(each, "text") for n, each in enumerate(self.headers)},
+            **{"text": self.text, "footer": self.footer},
+            **{f"buttons.{n}.label": read_text(b, "label") for n, b in enumerate(self.buttons)},
+        }
         #: Every text that a customer reads.
-        self.pieces = [TextPiece(*piece) for piece in pieces if piece[2]]
+        self.pieces = [TextPiece(at, name_field(at), text) for at, text in texts.items() if text]
         #: The same by their fields, those that are not blank.
         self.texts = {piece.field: piece.text for piece in self.pieces if not piece.text.isspace()}
         #: The placeholders of these texts, in order, where there are some.

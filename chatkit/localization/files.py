@@ -18,6 +18,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -55,7 +56,7 @@ from chatkit.localization.units import (
     select_states,
     unescape_controls,
 )
-from chatkit.util.display import escaped, has_half_character, many, visible
+from chatkit.util.display import has_half_character, many, visible
 from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
@@ -63,17 +64,6 @@ if TYPE_CHECKING:
 
 #: A file, or several; a folder stands for the files in it.
 Paths: TypeAlias = "str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str] | bytes]"
-
-#: The format of a file by the end of its name.
-_ENDINGS = {
-    ".xlsx": "xlsx",
-    ".csv": "csv",
-    ".po": "po",
-    ".xlf": "xliff",
-    ".xliff": "xliff",
-}
-#: The files that are read of a folder: also workbooks with macros, which are not run.
-_READABLE_ENDINGS = (*_ENDINGS, ".xlsm")
 
 
 def encode_units(
@@ -86,10 +76,10 @@ def encode_units(
     Raises:
         InputError: A file cannot hold them, or the end of its name is of no known format.
     """
-    form = _ENDINGS.get(path.suffix.lower())
-    if form is None:
+    encode, is_of_one_language = _FORMATS.get(path.suffix.lower(), (None, False))
+    if encode is None:
         raise InputError(
-            f"The format of {path.name!r} is unknown: its name must end in {', '.join(_ENDINGS)}."
+            f"The format of {path.name!r} is unknown: its name must end in {', '.join(_FORMATS)}."
         )
     if broken := [unit for unit in units if has_half_character(unit.source + unit.target)]:
         names = [f"{unit.template_code}/{unit.lang_code} {unit.field}" for unit in broken]
@@ -97,18 +87,25 @@ def encode_units(
             f"Half a character, which no file can hold, is in {shorten_list(names, 5)}. Write the "
             "texts again, and export them then."
         )
-    if not units:
-        return {}
-    if form in ("xlsx", "csv"):
-        return {path: (list(units), (encode_workbook if form == "xlsx" else encode_csv)(units))}
-    languages: dict[str, list[Unit]] = {}
+    files: dict[Path, list[Unit]] = {}
     for unit in units:
-        languages.setdefault(unit.lang_code, []).append(unit)
-    encode = encode_po if form == "po" else encode_xliff
+        suffix = f".{unit.lang_code}{path.suffix}" if is_of_one_language else path.suffix
+        files.setdefault(path.with_name(path.stem + suffix), []).append(unit)
     return {
-        path.with_name(f"{path.stem}.{code}{path.suffix}"): (members, encode(members, source))
-        for code, members in languages.items()
+        each: (members, encode([*map(_escape_texts, members)], source))
+        for each, members in files.items()
     }
+
+
+def _escape_texts(unit: Unit, escape: Callable[[str], str] = escape_controls) -> Unit:
+    """Return a unit with its texts escaped; with `unescape_controls` as they were."""
+    return unit._replace(
+        source=escape(unit.source),
+        target=escape(unit.target),
+        comment=escape(unit.comment),
+        source_before=escape(unit.source_before),
+        note=visible(unit.note),
+    )
 
 
 def read_units(paths: Paths, encoding: str | None = None) -> list[Unit]:
@@ -151,8 +148,8 @@ def _read_file(path: Path | bytes, encoding: str | None) -> list[Unit]:
     name, content = read_source(path)
     data = content.encode() if isinstance(content, str) else content
     try:
-        reader = _choose_reader(data, name)
-        units = read_csv(data, encoding) if reader is read_csv else reader(data)
+        read = _choose_reader(data, name, encoding)
+        units = [_escape_texts(unit, unescape_controls) for unit in read(data)]
         if units and not any(parse_stamp(unit.stamp) for unit in units):
             raise InputError(
                 f"None of its {many(len(units), 'text')} has a stamp of export: it is a file of "
@@ -164,15 +161,16 @@ def _read_file(path: Path | bytes, encoding: str | None) -> list[Unit]:
     return [unit._replace(place=", ".join(filter(None, (name, unit.place)))) for unit in units]
 
 
-def _choose_reader(data: bytes, name: str) -> Callable[[bytes], list[Unit]]:
+def _choose_reader(data: bytes, name: str, encoding: str | None) -> Callable[[bytes], list[Unit]]:
     """Choose the reader of a file by how it begins, or by its name if that does not decide."""
     if detect_file_kind(data) == "xlsx":
-        return read_workbook
+        return _read_workbook
     begin = data[:4000].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     if begin.startswith(b"<"):
-        return read_xliff
+        return _read_xliff
     message = any(line.startswith((b"msgid", b"msgctxt")) for line in begin.splitlines())
-    return read_po_units if message or name.lower().endswith(".po") else read_csv
+    is_po = message or name.lower().endswith(".po")
+    return _read_po if is_po else partial(_read_csv, encoding=encoding)
 
 
 #: The columns that a spreadsheet must have, and those that are read.
@@ -183,35 +181,25 @@ _HEADER_SEARCH_ROWS = 20  #: so many rows are looked through for the names of th
 _MIN_KNOWN_NAMES = 3  #: with so many of the names, a row is one of ours that was changed
 
 
-#: The columns, and what they hold of a unit. A translator fills in `translation`, and may write a
-#: `comment`; a label is the field as a person calls it.
-_COLUMNS: Mapping[str, Callable[[Unit], str]] = {
-    "template_code": lambda unit: unit.template_code,
-    "lang_code": lambda unit: unit.lang_code,
-    "label": lambda unit: text_label(unit.field),
-    "source": lambda unit: escape_controls(unit.source),
-    "translation": lambda unit: escape_controls(unit.target),
-    "comment": lambda unit: escape_controls(unit.comment),
-    "state": lambda unit: unit.state,
-    "source_before": lambda unit: escape_controls(unit.source_before),
-    "note": lambda unit: visible(unit.note),
-    "at_most": lambda unit: str(unit.limit or ""),
-    "field": lambda unit: unit.field,
-    "stamp": lambda unit: unit.stamp,
-}
-COLUMNS = tuple(_COLUMNS)
+#: The columns. A translator fills in `translation`, and may write a `comment`; a label is the field
+#: as a person calls it.
+COLUMNS = (
+    *("template_code", "lang_code", "label", "source", "translation", "comment", "state"),
+    *("source_before", "note", "at_most", "field", "stamp"),
+)
 
 
 def _format_row(unit: Unit) -> list[str | None]:
-    return [cell(unit) or None for cell in _COLUMNS.values()]
+    cells = {"label": text_label(unit.field), "translation": unit.target, "at_most": unit.limit}
+    texts: dict[str, Any] = unit._asdict() | cells
+    return [str(texts[name]) if texts[name] else None for name in COLUMNS]
 
 
-def encode_csv(units: Sequence[Unit]) -> bytes:
-    """Encode units of any languages as CSV."""
+def _encode_csv(units: Sequence[Unit], _source: str) -> bytes:
     return format_csv(COLUMNS, map(_format_row, units))
 
 
-def encode_workbook(units: Sequence[Unit]) -> bytes:
+def _encode_workbook(units: Sequence[Unit], _source: str) -> bytes:
     """Encode units as a workbook, one sheet a language.
 
     Raises:
@@ -223,17 +211,12 @@ def encode_workbook(units: Sequence[Unit]) -> bytes:
     return workbook.build_workbook(COLUMNS, rows, wide=_WIDE_COLUMNS, hidden=("field",))
 
 
-def read_csv(data: bytes, encoding: str | None = None) -> list[Unit]:
-    """Read units from CSV.
-
-    Raises:
-        InputError: It is no CSV, or lacks a column.
-    """
+def _read_csv(data: bytes, encoding: str | None) -> list[Unit]:
     table = read_table(data, _count_known_columns, encoding=encoding)
     return list(_read_table(table, "", _find_header(table)))
 
 
-def read_workbook(data: bytes) -> list[Unit]:
+def _read_workbook(data: bytes) -> list[Unit]:
     """Read units from all sheets of a workbook that hold translations; report other sheets.
 
     Raises:
@@ -366,7 +349,7 @@ def _read_row(
             if name in _REQUIRED:
                 problem = f"the {name} ({names[name]}) {reason}"
             text = value.text if isinstance(value, BadCell) else stringify(value)
-        texts[name] = unescape_controls(text or "")
+        texts[name] = text or ""
     target = texts.pop("translation")
     return Unit(**texts, target=target, place=place, problem=problem, cells=names)
 
@@ -378,13 +361,7 @@ _PYTHON_FLAGS = ("python-format", "python-brace-format")
 _NO_WRAPPING = 1 << 20  #: characters of a line; without a width Babel breaks comments
 
 
-def encode_po(units: Sequence[Unit], source: str) -> bytes:
-    """Encode units of one language as a PO file.
-
-    Args:
-        units: In the order of their templates.
-        source: The language they are translated from.
-    """
+def _encode_po(units: Sequence[Unit], source: str) -> bytes:
     code = units[0].lang_code
     comment = (
         f"# {language.name(code)}, translated from {language.name(source)}.\n{_LANG_CODE}{code}"
@@ -400,11 +377,11 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
     for unit in units:
         state = [f"State: {unit.state}."] if unit.state else []
         message = catalog.add(
-            escape_controls(unit.source),
-            escape_controls(unit.target),
-            auto_comments=[visible(unit.note), *state],
-            user_comments=escape_controls(unit.comment).splitlines(),
-            previous_id=escape_controls(unit.source_before) or (),
+            unit.source,
+            unit.target,
+            auto_comments=[unit.note, *state],
+            user_comments=unit.comment.splitlines(),
+            previous_id=unit.source_before or (),
             context=f"{unit.template_code}/{unit.field} {unit.stamp}",
         )
         message.flags.difference_update(_PYTHON_FLAGS)
@@ -417,12 +394,7 @@ def encode_po(units: Sequence[Unit], source: str) -> bytes:
     return target.getvalue()
 
 
-def read_po_units(data: bytes) -> list[Unit]:
-    """Read the units of a PO file.
-
-    Raises:
-        InputError: It is no PO file.
-    """
+def _read_po(data: bytes) -> list[Unit]:
     try:
         catalog = read_po(io.BytesIO(data), ignore_obsolete=True, abort_invalid=True)
     except (PoFileError, ValueError, LookupError, AttributeError, IndexError) as error:
@@ -436,13 +408,12 @@ def _read_message(message: Message, lang_code: str) -> Unit:
     where, _, stamp = (message.context or "").rpartition(" ")
     code, _, field = where.rpartition("/")
     source, target = (
-        unescape_controls(text if isinstance(text, str) else "")
-        for text in (message.id, message.string)
+        text if isinstance(text, str) else "" for text in (message.id, message.string)
     )
     lines = [line for line in message.user_comments if not line.startswith("|")]  # a source before
     return Unit(
         *(code, lang_code, field, source, target, stamp),
-        comment=unescape_controls("\n".join(lines)),
+        comment="\n".join(lines),
         unfinished="fuzzy" if message.fuzzy else "",
         place=f"line {message.lineno}",
     )
@@ -536,13 +507,7 @@ _UNFINISHED_STATES = ("new", "needs-")
 # --- writing ----------------------------------------------------------------------------
 
 
-def encode_xliff(units: Sequence[Unit], source: str) -> bytes:
-    """Encode units of one language as an XLIFF file.
-
-    Args:
-        units: In the order of their templates.
-        source: The language they are translated from.
-    """
+def _encode_xliff(units: Sequence[Unit], source: str) -> bytes:
     target = units[0].lang_code
     source_tag, target_tag = map(language.bcp47_tag, (source, target))
     lines = [
@@ -564,17 +529,17 @@ def _write_trans_unit(unit: Unit) -> Iterator[str]:
     head = f"id={quoteattr(unit.stamp)} resname={quoteattr(unit.field)}{most}"
     yield f'      <trans-unit {head} xml:space="preserve">'
     ids: dict[str, int] = {}
-    yield f"        <source>{encode_inline(unit.source, ids)}</source>"
+    yield f"        <source>{_encode_inline(unit.source, ids)}</source>"
     if unit.target:
         state = f" {_STATES[unit.state]}" if unit.state in _STATES else ""
-        yield f"        <target{state}>{encode_inline(unit.target, ids)}</target>"
-    yield f'        <note from="developer">{escaped(unit.note)}</note>'
+        yield f"        <target{state}>{_encode_inline(unit.target, ids)}</target>"
+    yield f'        <note from="developer">{escape(unit.note)}</note>'
     if unit.comment:
-        yield f'        <note from="translator">{escape(escape_controls(unit.comment))}</note>'
+        yield f'        <note from="translator">{escape(unit.comment)}</note>'
     if unit.source_before:
         yield '        <alt-trans alttranstype="previous-version">'
-        yield f"          <source>{encode_inline(unit.source_before, ids)}</source>"
-        yield f"          <target>{encode_inline(unit.target, ids)}</target>"
+        yield f"          <source>{_encode_inline(unit.source_before, ids)}</source>"
+        yield f"          <target>{_encode_inline(unit.target, ids)}</target>"
         yield "        </alt-trans>"
     yield "      </trans-unit>"
 
@@ -582,7 +547,7 @@ def _write_trans_unit(unit: Unit) -> Iterator[str]:
 _INLINE_CODE = re.compile(r"(\{\{[^{}\t\n]*\}\}|⟨U\+[0-9A-F]{4}⟩)")
 
 
-def encode_inline(text: str, ids: dict[str, int]) -> str:
+def _encode_inline(text: str, ids: dict[str, int]) -> str:
     """Encode a text with a `ph` element for each placeholder and each escaped character.
 
     Equal placeholders have the same number as their id: 2, and 2.3 for the third time.
@@ -592,7 +557,7 @@ def encode_inline(text: str, ids: dict[str, int]) -> str:
         ids: The numbers, the same for a source and its target; new ones are added.
     """
     counts: Counter[str] = Counter()
-    parts = list(map(escape, _INLINE_CODE.split(escape_controls(text))))
+    parts = list(map(escape, _INLINE_CODE.split(text)))
     for place in range(1, len(parts), 2):
         part = parts[place]
         counts[part] += 1
@@ -604,16 +569,11 @@ def encode_inline(text: str, ids: dict[str, int]) -> str:
 # --- reading ----------------------------------------------------------------------------
 
 
-def read_xliff(data: bytes) -> list[Unit]:
-    """Read the units of an XLIFF 1.x file.
-
-    Raises:
-        InputError: It is no XLIFF file, or of another version.
-    """
+def _read_xliff(data: bytes) -> list[Unit]:
     root = parse_xml(data)
     version = root.get("version", "")
-    if get_local_name(root) != "xliff" or not version.startswith("1."):
-        kind = f"{get_local_name(root)} {version}".strip()
+    if _get_local_name(root) != "xliff" or not version.startswith("1."):
+        kind = f"{_get_local_name(root)} {version}".strip()
         raise InputError(f"It must be XLIFF of version 1.2, and is {kind}: save it as that.")
     files = root.iterfind(".//{*}file")
     units = (unit for file in files for unit in _read_trans_units(file))
@@ -623,20 +583,17 @@ def read_xliff(data: bytes) -> list[Unit]:
 def _read_trans_units(file: Element) -> Iterator[Unit]:
     lang_code, _, code = file.get("original", "").partition("/")
     for element in file.iterfind(".//{*}trans-unit"):
-        source, target = element.find("{*}source"), element.find("{*}target")
-        codes = read_codes(source)
+        source, target = (element.find(f"{{*}}{name}") for name in ("source", "target"))
+        codes = {} if source is None else _read_codes(source)
+        texts = ["" if e is None else "".join(_iter_texts(e, codes)) for e in (source, target)]
         state = "" if target is None else target.get("state", "")
         unfinished = state if state.startswith(_UNFINISHED_STATES) else ""
         versions = {each.get("alttranstype") for each in element.iterfind("{*}alt-trans")}
         if unfinished == "needs-review-translation" and "previous-version" in versions:
             unfinished = ""  # it was exported so, and not every program takes the state off
         yield Unit(
-            code,
-            lang_code,
-            element.get("resname", ""),
-            read_element_text(source, codes),
-            read_element_text(target, codes),
-            element.get("id", ""),
+            *(code, lang_code, element.get("resname", ""), texts[0], texts[1]),
+            stamp=element.get("id", ""),
             comment=_join_comments(element.iterfind("{*}note")),
             unfinished=unfinished,
         )
@@ -644,12 +601,8 @@ def _read_trans_units(file: Element) -> Iterator[Unit]:
 
 def _join_comments(notes: Iterable[Element]) -> str:
     """Join the comments of people on a text, one line each."""
-    texts = [
-        unescape_controls("".join(each.itertext()))
-        for each in notes
-        if each.get("from", "") not in _OWN_AUTHORS
-    ]
-    return "\n".join(filter(str.strip, texts))
+    comments = (each for each in notes if each.get("from", "") not in _OWN_AUTHORS)
+    return "\n".join(filter(str.strip, ("".join(each.itertext()) for each in comments)))
 
 
 class _Builder(TreeBuilder):
@@ -668,17 +621,15 @@ def parse_xml(data: bytes) -> Element:
     parser = XMLParser(target=_Builder())  # noqa: S314  no document type gets past `_Builder`
     try:
         parser.feed(data)
-        root: Any = parser.close()
+        root = parser.close()
+    except InputError:
+        raise
     except (ParseError, ValueError, LookupError) as error:  # an unknown encoding is a LookupError
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"It is not readable as XML: {error}.") from None
-    if not isinstance(root, Element):
-        raise InputError("It is not readable as XML.")
     return root
 
 
-def get_local_name(element: Element) -> str:
+def _get_local_name(element: Element) -> str:
     """Return the name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
@@ -687,15 +638,10 @@ def get_local_name(element: Element) -> str:
 _CODE_ELEMENTS = ("ph", "x", "it", "bpt", "ept", "bx", "ex")
 
 
-def read_element_text(element: Element | None, codes: Mapping[str, str]) -> str:
-    """Return the text of a source or target; `codes` has the placeholders by their id."""
-    return "" if element is None else unescape_controls("".join(_iter_texts(element, codes)))
-
-
 def _iter_texts(element: Element, codes: Mapping[str, str]) -> Iterator[str]:
     yield element.text or ""
     for child in element:
-        if get_local_name(child) in _CODE_ELEMENTS:
+        if _get_local_name(child) in _CODE_ELEMENTS:
             yield _read_code_text(child, codes)
         else:  # what a program put around words to mark them
             yield from _iter_texts(child, codes)
@@ -707,9 +653,19 @@ def _read_code_text(element: Element, codes: Mapping[str, str]) -> str:
     return text or element.get("equiv-text", "")
 
 
-def read_codes(element: Element | None) -> dict[str, str]:
+def _read_codes(element: Element) -> dict[str, str]:
     """Return the texts of the inline elements of a source, by their id."""
-    if element is None:
-        return {}
-    elements = [each for each in element.iter() if get_local_name(each) in _CODE_ELEMENTS]
+    elements = [each for each in element.iter() if _get_local_name(each) in _CODE_ELEMENTS]
     return {each.get("id", ""): _read_code_text(each, {}) for each in elements}
+
+
+#: The encoder of a file by the end of its name, and whether it takes units of one language only.
+_FORMATS: Mapping[str, tuple[Callable[[Sequence[Unit], str], bytes], bool]] = {
+    ".xlsx": (_encode_workbook, False),
+    ".csv": (_encode_csv, False),
+    ".po": (_encode_po, True),
+    ".xlf": (_encode_xliff, True),
+    ".xliff": (_encode_xliff, True),
+}
+#: The files that are read of a folder: also workbooks with macros, which are not run.
+_READABLE_ENDINGS = (*_FORMATS, ".xlsm")

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
+from chatkit.localization.checks import Case, Flaw, flaw
 from chatkit.localization.content import remove_slots
-from chatkit.localization.rules import Case, Flaw, flaw
 from chatkit.util.display import cut, values, visible
 
 if TYPE_CHECKING:
@@ -189,12 +189,8 @@ _ADDRESSES = {
 
 
 def _check_address(address: str, target: str, lang_code: str) -> Iterator[Flaw]:
-    form, base = language.normalize(lang_code), language.base(lang_code)
-    patterns = _ADDRESSES.get(form, _ADDRESSES.get(base)) if address else None
-    if patterns is None:
-        return
-    other = patterns[address == "formal"]
-    if match := other.search(remove_slots(target)):
+    patterns = language.choose(_ADDRESSES, lang_code) if address else None
+    if patterns and (match := patterns[address == "formal"].search(remove_slots(target))):
         how = "informally" if address == "formal" else "formally"
         yield flaw("formality", "", part=match[0], how=how, address=address, lang=lang_code)
 

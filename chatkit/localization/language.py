@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 
 Direction = Literal["ltr", "rtl"]
+V = TypeVar("V")
 
 #: The data on languages that CLDR does not have.
 DATA = tomllib.loads(Path(__file__).with_name("languages.toml").read_text("utf-8"))
-SUPPORTED = tuple(DATA["listed"].split())  #: the codes of the platform
-_SUPPORTED = frozenset(SUPPORTED)
+#: The codes in which the platform has templates, by its page of November 2025.
+SUPPORTED = tuple(DATA["listed"].split())
 
 _CODE = re.compile("([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?")
 #: What CLDR has no English name for, or no script.
@@ -66,6 +67,12 @@ def is_same(one: str, other: str) -> bool:
 def base(code: str) -> str:
     """Return the language of a code without its region: en of en_US."""
     return _split_code(code)[0]
+
+
+def choose(table: Mapping[str, V], code: str) -> V | None:
+    """Return the entry of a table for a language: of its code, else its language, else of all."""
+    keys = (normalize(code), base(code), "")
+    return next((table[key] for key in keys if key in table), None)
 
 
 def find_code(code: str, among: Iterable[str]) -> str | None:
@@ -127,12 +134,6 @@ def sort_codes(codes: Iterable[str], source: str = "en") -> list[str]:
     return sorted(
         codes, key=lambda code: (normalize(code) != own, base(code) != near, normalize(code))
     )
-
-
-@lru_cache(4096)
-def is_supported(code: str) -> bool:
-    """Return whether the platform has templates in a language, by its page of November 2025."""
-    return normalize(code) in _SUPPORTED
 
 
 @lru_cache(4096)

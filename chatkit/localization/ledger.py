@@ -449,23 +449,17 @@ class WrittenText(NamedTuple):
 
 
 def record_written(
-    ledger: Ledger,
-    known: Ledger,
-    written: Iterable[Sequence[str]],
-    run: str,
-    *,
-    add: bool = False,
-) -> None:
-    """Record the sources of the texts that a run writes.
+    known: Ledger, written: Iterable[Sequence[str]], run: str, *, add: bool = False
+) -> Ledger:
+    """Return the new lines for the texts that a run writes, with their sources.
 
     Args:
-        ledger: Takes the new lines.
         known: What was recorded before.
         written: The texts of the plan, each a `WrittenText`.
         run: The name of the run.
         add: Leave what was recorded of the same translations.
     """
-    at = _now()
+    new, at = Ledger(), _now()
     for one in map(WrittenText._make, written):
         key, source = TranslationKey(*one[:5]), one.source
         if add and key in known.origins:
@@ -477,7 +471,8 @@ def record_written(
                 continue
             if origin.source != one.carried_source:
                 source = known.sources.get(origin.source, "")
-        ledger.record_source(key, source, how, known, at=at, run=run)
+        new.record_source(key, source, how, known, at=at, run=run)
+    return new
 
 
 # --- the file of an account ---------------------------------------------------------------

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
+from chatkit.localization.checks import ContentFinding
 from chatkit.localization.content import (
     Contents,
     Entry,
@@ -25,7 +26,6 @@ from chatkit.localization.content import (
     text_label,
 )
 from chatkit.localization.ledger import Ledger, LedgerFile, draw_changes, make_translation_key
-from chatkit.localization.rules import ContentFinding
 from chatkit.localization.table import make_frame
 from chatkit.localization.units import (
     UNIT_STATES,
@@ -47,7 +47,7 @@ from chatkit.report import (
     rows_table,
     wrapped,
 )
-from chatkit.util.display import cut, many, visible
+from chatkit.util.display import cut, many, many_are, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,15 +139,11 @@ class Queue(Report):
 
     def frame(self) -> pd.DataFrame:
         """Return the texts as a DataFrame, a row each: both texts, the state and the answer."""
-        rows = [
-            (
-                *(*item.unit.text_key, item.unit.state, item.unit.source_before, item.unit.source),
-                *(item.unit.target, item.answer, item.new_translation, item.comment),
-                item.unit.limit,
-            )
+        rows = (
+            item.unit._asdict() | vars(item) | {"translation": item.unit.target}
             for item in self.items
-        ]
-        return make_frame(rows, _COLUMNS)
+        )
+        return make_frame(([row[name] for name in _COLUMNS] for row in rows), _COLUMNS)
 
     # --- answer -----------------------------------------------------------------------
 
@@ -354,11 +350,9 @@ class Queue(Report):
         for item in edited:
             item.known.add(item.new_translation)
         if accepted := sum(item.answer == "accepted" for item in self.items):
-            are = "is" if accepted == 1 else "are"
-            plan.notes.append(f"{many(accepted, 'text')} {are} recorded as right, as they are.")
+            plan.notes.append(f"{many_are(accepted, 'text')} recorded as right, as they are.")
         if comments:
-            are = "is" if comments == 1 else "are"
-            plan.notes.append(f"{many(comments, 'comment')} {are} recorded for colleagues.")
+            plan.notes.append(f"{many_are(comments, 'comment')} recorded for colleagues.")
         return plan
 
     def _reread_templates(self, edited: Iterable[QueueItem]) -> pd.DataFrame:

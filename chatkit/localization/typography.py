@@ -24,52 +24,38 @@ from typing import Any, NamedTuple, TypeAlias
 
 from chatkit.imports.characters import check_text, find_both_directions
 from chatkit.localization import language
-from chatkit.localization.content import SLOT, Entry, find_slots, read_text, remove_slots
+from chatkit.localization.checks import LISTS, Case, Flaw, flaw
+from chatkit.localization.content import (
+    SLOT,
+    Entry,
+    find_slots,
+    name_field,
+    read_text,
+    remove_slots,
+)
 from chatkit.localization.language import Conventions
-from chatkit.localization.rules import LISTS, Case, Flaw, flaw
 from chatkit.util.display import cut, find_invisible_characters, is_right_to_left, values
 
 
 def check_characters(case: Case) -> Iterator[Flaw]:
     """Check every text that a customer reads, and the samples."""
     entry = case.entry
-    for field, name, text in entry.pieces:
-        yield from _check_text_characters(text, field, name)
-        yield from _check_emoji_count(text, field, name)
-        yield from _check_script(text, field, name, entry.lang_code)
-        if not text.isascii() and is_right_to_left(text):
+    has_right_to_left = is_right_to_left("".join(text for *_, text in entry.pieces))
+    for field, _, text in entry.pieces:
+        yield from _check_text_characters(text, field)
+        emojis = [*_EMOJI.finditer(text)] if field == "text" and not text.isascii() else []
+        if len(emojis) > MAX_EMOJI:
+            position = emojis[MAX_EMOJI].start()
+            yield flaw("emoji", field, position, count=len(emojis), most=MAX_EMOJI)
+        yield from _check_script(text, field, entry.lang_code)
+        if has_right_to_left and is_right_to_left(text):
             if finding := find_both_directions(_remove_names(text)):
-                yield flaw("both directions", field, name=name, message=finding.message)
+                yield flaw("both directions", field, message=finding.message)
             if field == "text" or field.startswith("headers"):
-                yield from _check_direction(text, field, name, language.direction(entry.lang_code))
+                yield from _check_direction(text, field, language.direction(entry.lang_code))
     for key, sample in entry.variables.items():
         if isinstance(sample, str) and not _is_plain(sample):
-            short = cut(str(key), 20)
-            yield from _check_text_characters(sample, f"variables.{short}", f"the sample {short}")
-
-
-_INVISIBLE_CODES = {"control characters", "invisible", "direction marks", "unknown characters"}
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a text has visible ASCII characters and line breaks alone."""
-    return text.isascii() and text.replace("\n", "").isprintable()
-
-
-def _check_text_characters(text: str, field: str, name: str) -> Iterator[Flaw]:
-    for finding in [] if _is_plain(text) else check_text(text):
-        places = find_invisible_characters(text) if finding.code in _INVISIBLE_CODES else []
-        meant = finding.suggestion
-        hint = "" if meant is None else f"It may be meant as {values(meant)}."
-        at = min(places, default=None)
-        yield Flaw(finding.code, field, f"{name}: {finding.message}", hint, at, finding.severity)
-
-
-@lru_cache(100_000)
-def _get_letter_script(c: str) -> str:
-    """Return the script of a letter as Unicode names it, like LATIN; empty for other characters."""
-    name = unicodedata.name(c, "").partition(" ")[0] if c.isalpha() else ""
-    return name if name in language.KNOWN_LETTERS else ""
+            yield from _check_text_characters(sample, f"variables.{cut(str(key), 20)}")
 
 
 _PICTURES = LISTS["emoji"]
@@ -78,19 +64,28 @@ _SIGN = (
 )
 _EMOJI = re.compile(f"[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|{_SIGN}(?:\u200d{_SIGN})*")
 MAX_EMOJI = 10  #: so many emoji in a text were taken
+_INVISIBLE_CODES = {"control characters", "invisible", "direction marks", "unknown characters"}
 
 
-def find_emoji(text: str) -> re.Match[str] | None:
-    """Return the match of the first emoji in a text."""
-    return _EMOJI.search(text)
+def _is_plain(text: str) -> bool:
+    """Return whether a text has visible ASCII characters and line breaks alone."""
+    return text.isascii() and text.replace("\n", "").isprintable()
 
 
-def _check_emoji_count(text: str, field: str, name: str) -> Iterator[Flaw]:
-    """Find the first emoji beyond those that a text may have."""
-    matches = [*_EMOJI.finditer(text)] if field == "text" and not text.isascii() else []
-    if len(matches) > MAX_EMOJI:
-        position, count = matches[MAX_EMOJI].start(), len(matches)
-        yield flaw("emoji", field, position, count=count, name=name, most=MAX_EMOJI)
+def _check_text_characters(text: str, field: str) -> Iterator[Flaw]:
+    for finding in [] if _is_plain(text) else check_text(text):
+        places = find_invisible_characters(text) if finding.code in _INVISIBLE_CODES else []
+        meant = finding.suggestion
+        hint = "" if meant is None else f"It may be meant as {values(meant)}."
+        at, message = min(places, default=None), f"{name_field(field)}: {finding.message}"
+        yield Flaw(finding.code, field, message, hint, at, finding.severity)
+
+
+@lru_cache(100_000)
+def _get_letter_script(c: str) -> str:
+    """Return the script of a letter as Unicode names it, like LATIN; empty for other characters."""
+    name = unicodedata.name(c, "").partition(" ")[0] if c.isalpha() else ""
+    return name if name in language.KNOWN_LETTERS else ""
 
 
 _ADDRESS_OR_TAG = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
@@ -104,7 +99,7 @@ def _remove_names(text: str) -> str:
     return _ADDRESS_OR_TAG.sub(" ", remove_slots(text))
 
 
-def _check_script(text: str, field: str, name: str, code: str) -> Iterator[Flaw]:
+def _check_script(text: str, field: str, code: str) -> Iterator[Flaw]:
     """Find letters of a script that the language does not use; names in Latin are no fault."""
     own = language.letters(code)
     if not own or set(map(_get_letter_script, text)) <= own | {""}:
@@ -115,21 +110,21 @@ def _check_script(text: str, field: str, name: str, code: str) -> Iterator[Flaw]
     if not others or total < _MIN_LETTERS:
         return
     scripts = " and ".join(letter.title() for letter in others)
-    parts = {"name": name, "language": language.name(code), "scripts": scripts}
+    parts = {"language": language.name(code), "scripts": scripts}
     if field == "text" and mine < _MIN_SHARE * total:
         yield flaw("wrong script", field, share=f"{(total - mine) / total:.0%}", **parts)
     elif not mine or any(count[each] >= _MIN_OTHER_LETTERS and each != "LATIN" for each in others):
         yield flaw("other script", field, **parts)
 
 
-def _check_direction(text: str, field: str, name: str, direction: str) -> Iterator[Flaw]:
+def _check_direction(text: str, field: str, direction: str) -> Iterator[Flaw]:
     """Check that the first letter of a text has the direction of its language."""
     for position, c in enumerate(text):
         kind = unicodedata.bidirectional(c)
         if kind in ("L", "R", "AL"):
             if (direction == "ltr") != (kind == "L"):
                 mark = ", or with the mark U+200F" if direction == "rtl" else ""
-                yield flaw("direction", field, position, name=name, letter=cut(c, 10), mark=mark)
+                yield flaw("direction", field, position, letter=cut(c, 10), mark=mark)
             return
 
 
@@ -137,9 +132,9 @@ def check_typography(case: Case) -> Iterator[Flaw]:
     """Check spaces, quotes, punctuation, numbers and addresses, also against the source."""
     entry, original = case.entry, case.original
     originals = {} if original is None else original.texts
-    for field, name, text in entry.pieces:
+    for field, _, text in entry.pieces:
         if text.strip():
-            line = _TextLine(field, name, entry.lang_code, _mask_text(text))
+            line = _TextLine(field, entry.lang_code, _mask_text(text))
             for rule in (_check_spaces, _check_quotes, _check_punctuation):
                 yield from rule(line)
             if original is not None and (source := originals.get(field)):
@@ -177,21 +172,18 @@ class _TextLine(NamedTuple):
     """One text of a content."""
 
     field: str
-    name: str  #: the field in words
     code: str  #: its language
     text: str  #: without placeholders and addresses
 
     def flaw(self, code: str, match: re.Match[str], **parts: str) -> Flaw:
-        own = {"name": self.name, "language": language.name(self.code), "part": match[0]}
+        own = {"language": language.name(self.code), "part": match[0]}
         return flaw(code, self.field, match.start(), **(own | parts))
 
 
 _DOUBLED = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
 _EDGE = re.compile(r"\A[ \t\u00a0]+|[ \t\u00a0]+\Z|[ \t\u00a0]+(?=\n)|(?<=\n)(?: {4,}|\t)")
-_BEFORE = re.compile(r"(?<=\S)[ \u00a0\u202f]+(?:[,.](?![.\d\w])|[;:!?](?=\s|\Z))")
-_BEFORE_COMMA = re.compile(r"(?<=\S)[ \u00a0\u202f]+[,.](?![.\d\w])")
-_TIGHT = re.compile(r"(?<=[\w)\]»%\ue000])[;:!?](?=\s|\Z)|«(?=\S)|(?<=[^\s«])»")
-_TIGHT_COLON = re.compile(r"(?<=[\w)\]»%\ue000]):(?=\s|\Z)|«(?=\S)|(?<=[^\s«])»")
+#: Signs with a space before them that should have none, and without one that should.
+_SPACED, _TIGHT = (language.DATA[name] for name in ("spaced", "tight"))
 
 
 def _check_spaces(line: _TextLine) -> Iterator[Flaw]:
@@ -199,12 +191,11 @@ def _check_spaces(line: _TextLine) -> Iterator[Flaw]:
         yield line.flaw("doubled spaces", match)
     if match := _EDGE.search(line.text):
         yield line.flaw("space at the edge", match)
-    french, form = language.base(line.code) == "fr", language.normalize(line.code)
-    tight = {"fr_CH": None, "fr_CA": _TIGHT_COLON}.get(form, _TIGHT) if french else None
-    if match := (_BEFORE_COMMA if french else _BEFORE).search(line.text):
-        yield line.flaw("punctuation/space", match, mark=match[0].strip())
-    elif tight and (match := tight.search(line.text)):
-        yield line.flaw("punctuation/tight", match, mark=match[0])
+    for rule, patterns in (("punctuation/space", _SPACED), ("punctuation/tight", _TIGHT)):
+        pattern = language.choose(patterns, line.code)
+        if pattern and (match := re.search(pattern, line.text)):
+            yield line.flaw(rule, match, mark=match[0].strip())
+            return
 
 
 #: The quotation marks of each language.
@@ -216,7 +207,7 @@ _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=
 
 
 def _check_quotes(line: _TextLine) -> Iterator[Flaw]:
-    own = _QUOTES.get(language.normalize(line.code)) or _QUOTES.get(language.base(line.code), "“”‘")
+    own: str = language.choose(_QUOTES, line.code) or "“”‘"
     others = (match for match in _QUOTE.finditer(line.text) if match[0] not in own)
     if match := next(others, None):
         yield line.flaw("quotes", match, mark=match[0], own=" ".join(own))
@@ -224,25 +215,16 @@ def _check_quotes(line: _TextLine) -> Iterator[Flaw]:
         yield line.flaw("quotes/straight", match, own=" ".join(own))
 
 
-_ARABIC = {"?": "؟", ",": "،", ";": "؛"}
-_WIDE = {",": "，", ".": "。", "?": "？", "!": "！", ":": "：", ";": "；"}
-_AFTER_ARABIC = re.compile(r"(?<=[\u0620-\u06ff\ue000])[?,;](?=\s|\Z)")
-_AFTER_HAN = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\ue000])[,.?!:;](?![A-Za-z0-9.])")
 #: Marks that a language has in place of others, and where these stand.
-_MARKS = {
-    **dict.fromkeys(("ar", "ur", "fa", "ps", "prs"), (_AFTER_ARABIC, _ARABIC)),
-    "zh": (_AFTER_HAN, _WIDE),
-    "ja": (_AFTER_HAN, {**_WIDE, ",": "、"}),
-    "el": (re.compile(r"(?<=\w)\?"), {"?": ";"}),
-}
+_MARKS = {code: each for each in language.DATA["marks"] for code in each["languages"].split()}
 #: A sentence from its beginning: a text without an end mark is read once, not once a character.
 _SENTENCE = re.compile(r"(?<![^.!?\n])[^.!?\n]*([!?])")
 
 
 def _check_punctuation(line: _TextLine) -> Iterator[Flaw]:
-    where, marks = _MARKS.get(language.base(line.code), (None, {}))
-    if where and (match := where.search(line.text)):
-        yield line.flaw("punctuation/other", match, mark=match[0], own=marks[match[0]])
+    marks = _MARKS.get(language.base(line.code))
+    if marks and (match := re.search(marks["where"], line.text)):
+        yield line.flaw("punctuation/other", match, mark=match[0], own=marks["own"][match[0]])
     for match in _SENTENCE.finditer(line.text) if language.base(line.code) == "es" else ():
         opening = "¿" if match[1] == "?" else "¡"
         if re.search(r"\w", match[0]) and not re.search("[¿¡]", match[0]):
@@ -453,15 +435,6 @@ _MAX_READ_LENGTH = 5000
 _MAY_HAVE_MARKUP = re.compile(r"[*_~`＊＿～]|^##|\[", re.MULTILINE)
 _WIDE_SIGNS = str.maketrans("＊＿～", "*_~")
 _LETTER = re.compile(r"[^\W\d_]")
-#: What is done about markup that does not count, by what is wrong with it.
-_HINTS = {
-    "plain": "No bold or italic letters are here: take the signs out.",
-    "doubled": "One sign on each side makes it bold or italic: *so*, _so_.",
-    "spaced": "No space stands inside the signs: *so*.",
-    "open": "Put the second sign behind the last letter, or take this one out.",
-    "other": "Only *bold*, _italic_, ~struck~ and `code` count: write it so, or take it out.",
-    "source": "In the source it counts: put each sign beside a letter inside, and a space outside.",
-}
 
 
 def _mask_signs(text: str) -> tuple[str, Counter[str]]:
@@ -493,7 +466,8 @@ def _find_typed_markup(text: str, source: str, field: str) -> tuple[str, int, in
         field: Its place in the content.
 
     Returns:
-        The kind of the fault, a key of `_HINTS`, with its start and its end; None if all is well.
+        The kind of the fault, a message of "markup" in the rules, with its start and its end; None
+        if all is well.
     """
     rest, count = _mask_signs(text)
     if count and field != "text":
@@ -544,21 +518,20 @@ CODES = {
 def check_markup(case: Case) -> Iterator[Flaw]:
     """Find line breaks, emoji and markup where none may be, markup without effect, and residue."""
     entry, original = case.entry, case.original
-    for field, name, text in entry.pieces:
+    for field, _, text in entry.pieces:
         code = CODES[field.partition(".")[0]]
         if field == "text":
             if match := _LINE_BREAKS.search(text):
                 what = "has three line breaks in a row"
                 what = what if match.start() else "begins with a line break"
-                yield flaw("line breaks", field, match.start(), name=name, what=what)
+                yield flaw("line breaks", field, match.start(), what=what)
+            if entry.is_authentication and (match := _EMOJI.search(text)):
+                yield flaw("authentication/emoji", field, match.start())
         else:
             if match := _LINE_BREAK.search(text):
-                message = f"a line break is in {name}"
-                yield Flaw(code, field, message, "Take it out.", match.start())
-            if not text.isascii() and (match := find_emoji(text)):
-                message = f"{cut(match[0], 4)} is in {name}"
-                hint = "The platform was seen to refuse this: take it out."
-                yield Flaw(code, field, message, hint, match.start())
+                yield flaw(f"{code}/break", field, match.start())
+            if not text.isascii() and (match := _EMOJI.search(text)):
+                yield flaw(f"{code}/emoji", field, match.start(), part=cut(match[0], 4))
         if len(text) < _MAX_READ_LENGTH and _MAY_HAVE_MARKUP.search(text):
             source = "" if original is None else original.texts.get(field, "")
             typed = _find_typed_markup(
@@ -568,7 +541,6 @@ def check_markup(case: Case) -> Iterator[Flaw]:
             )
             if typed:
                 kind, start, end = typed
-                message = f"“{cut(text[start:end], 20)}” is shown as it is written"
-                yield Flaw(code, field, message, _HINTS[kind], start)
+                yield flaw(f"{code}/{kind}", field, start, part=cut(text[start:end], 20))
         for match in find_residue(text)[:1]:
             yield flaw("residue", field, match.start(), part=cut(match[0], 20))

@@ -27,7 +27,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from chatkit.errors import StoreError
-from chatkit.localization.checks import check_content
+from chatkit.localization.audit import check_content
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
 from chatkit.sandbox.events import FamilyKinds, encode_event

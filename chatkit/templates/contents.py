@@ -1,36 +1,58 @@
-"""Contents: the texts of one message template in its languages (API document, Template content)."""
+"""Contents: the texts of message templates in their languages (API document, Template content)."""
 
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
+from itertools import accumulate, chain, product, repeat
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    Unpack,
+    cast,
+)
 
 from pydantic import AfterValidator, Field
 
+from chatkit.api.answer import Envelope
 from chatkit.api.call import Call, find_segment_fault
+from chatkit.api.listing import check_list_is_complete, send_in_order
 from chatkit.api.record import Body, Id, Record
 from chatkit.api.transport import Transport
 from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Endpoints, Key, ReadFull, Undo
 from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Problem, Refused
-from chatkit.frames.snapshot import Snapshot, get_snapshot
+from chatkit.frames.snapshot import Snapshot, get_snapshot, keep_snapshot, read_origin
+from chatkit.localization import language
+from chatkit.localization.content import list_texts
+from chatkit.report import Finding, Severity
 from chatkit.resource import Resource
-from chatkit.util.display import values
+from chatkit.templates.codes import template_codes
+from chatkit.util.display import many, values, visible
 from chatkit.util.json import find_value
-from chatkit.util.progress import print_line
+from chatkit.util.progress import Forecast, Progress, print_line
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.api.connection import Connection
+    from chatkit.bulk.plan import Plan
+    from chatkit.bulk.plan_input import PlanOptions
+    from chatkit.frames.frame import Columns, WrongRows
     from chatkit.localization.audit import Audit
+    from chatkit.localization.checks import ContentFinding
     from chatkit.localization.content import Contents as Checked
     from chatkit.localization.glossary import Glossary
     from chatkit.localization.ledger import How, WrittenText
-    from chatkit.localization.rules import ContentFinding
-    from chatkit.report import Finding, Severity
+
+
+CODE, LANG = "template_code", "lang_code"
 
 
 class Content(Record):
@@ -269,12 +291,11 @@ class ContentEndpoints(Endpoints[Content]):
         known = _identify_findings(check_contents(contents.before.values(), self.source))
         findings: dict[int, list[Finding]] = {}
         for each in self.checks.check(contents.iter_fields_after(), self.source):
-            key = ContentKey(each.template_code, each.lang_code)
-            edit = contents.edits.get(key)
+            key = each.template_code, each.lang_code
+            position, edit = contents.edits.get(key, (0, None))
             if edit and each.severity != "note" and each.code not in self.ignored_codes:
-                before, sent = contents.before.get(key, {}), edit.change.after
-                finding = _set_severity(each, before, sent, known)
-                findings.setdefault(edit.position, []).append(finding)
+                finding = _set_severity(each, contents.before.get(key, {}), edit.after, known)
+                findings.setdefault(position, []).append(finding)
         for position, finding in self.checks.languages.check_new_languages(changes, base).items():
             findings.setdefault(position, []).insert(0, finding)
         return findings
@@ -287,8 +308,6 @@ class ContentEndpoints(Endpoints[Content]):
         The source text is the planned one. Lists show no footers, headers and buttons: where a
         change writes these, the source content is read in full.
         """
-        from chatkit.localization import language
-        from chatkit.localization.content import list_texts
         from chatkit.localization.ledger import WrittenText, digest_text
 
         contents = _PlannedContents(changes, base, full)
@@ -298,7 +317,7 @@ class ContentEndpoints(Endpoints[Content]):
         edited: dict[ContentKey, tuple[ContentKey, dict[str, str]]] = {}  # its source and new texts
         for key, (_, change) in contents.edits.items():
             code, lang = key
-            source = ContentKey(code, language.find_code(self.source, languages[code]) or lang)
+            source = code, language.find_code(self.source, languages[code]) or lang
             before, after = map(list_texts, (change.before, change.after))
             texts = {field: text for field, text in after.items() if before.get(field) != text}
             if texts and source != key:
@@ -313,14 +332,14 @@ class ContentEndpoints(Endpoints[Content]):
         written = []
         for key, (source, texts) in edited.items():
             sources = list_texts(contents.fields_after(source))
-            pair = (contents.edits[key].change.before, contents.before.get(source, {}))
+            pair = (contents.edits[key][1].before, contents.before.get(source, {}))
             texts_before = [*map(list_texts, pair)] if self.carries_sources else []
-            lang, source_lang = map(language.normalize, (key.lang_code, source.lang_code))
+            lang, source_lang = language.normalize(key[1]), language.normalize(source[1])
             for field, text in texts.items():
                 if not sources.get(field):
                     continue
                 carried = [digest_text(each[field]) for each in texts_before if field in each]
-                row = key.template_code, lang, field, source_lang, digest_text(text), sources[field]
+                row = key[0], lang, field, source_lang, digest_text(text), sources[field]
                 both = carried if len(carried) == len(pair) else ()
                 written.append(WrittenText(*row, self.how, *both))
         return written
@@ -474,8 +493,6 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             made: The content now.
             sent: The fields that were sent.
         """
-        from chatkit.localization import language
-
         endpoints, names = self._endpoints, {*sent} & _TEXTS
         used, lang = endpoints.checks.languages.used, made.lang_code
         if "lang_code" in sent and used and lang not in used:
@@ -556,7 +573,6 @@ def read_languages(transport: Transport, code: str) -> pd.DataFrame:
 def sort_by_language(frame: pd.DataFrame) -> pd.DataFrame:
     """Sort the contents of each template by language: English first, then by language code."""
     from chatkit.frames.frame import sort_by_key
-    from chatkit.localization import language
 
     return sort_by_key(frame, language.sort_codes)
 
@@ -567,8 +583,6 @@ _TEXTS = frozenset(("text", "footer", "headers", "buttons"))
 
 def _describe_new_language(lang: str) -> str:
     """Describe a language that no content has yet: it may be a mistake."""
-    from chatkit.localization import language
-
     name = language.name(lang)
     return f"{name} is new: no content that was read is in {name}"
 
@@ -600,9 +614,6 @@ class KnownLanguages:
             lang: The language.
             code: The template whose lookup is read, if none was read yet.
         """
-        from chatkit.localization import language
-        from chatkit.report import Finding
-
         if lang in self.used:
             return []
         if self._lookup is None:
@@ -630,8 +641,6 @@ class KnownLanguages:
         Returns:
             The findings, by the position of the change.
         """
-        from chatkit.report import Finding
-
         used = {str(lang) for lang in base.index.unique(level=-1)}
         # the languages of a single template are not all that an account uses
         reports_new = bool(used and self.used) and base.index.nlevels > 1
@@ -660,8 +669,6 @@ class KnownLanguages:
         Raises:
             InputError: The lookup does not have some.
         """
-        from chatkit.localization import language
-
         used = {language.normalize(lang) for lang in self.used}
         problems = [
             Problem("languages", values(lang), f"is not in the lookup of languages. {each.hint}")
@@ -678,18 +685,8 @@ class KnownLanguages:
 # --- contents as they would be once they are sent ---------------------------------------
 
 
-class ContentKey(NamedTuple):
-    """The key of a content among those of all templates."""
-
-    template_code: str
-    lang_code: str
-
-
-class _PlannedEdit(NamedTuple):
-    """A create or an update, and its position among the changes of a plan."""
-
-    position: int
-    change: Change
+#: The key of a content among those of all templates: its template code and its language.
+ContentKey: TypeAlias = tuple[str, str]
 
 
 #: What identifies a finding: template code, language, code, field and message.
@@ -713,26 +710,39 @@ class _PlannedContents:
     """
 
     def __init__(self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull) -> None:
-        keys = [ContentKey(change.code or "", str(change.key)) for change in changes]
+        keys = [(change.code or "", str(change.key)) for change in changes]
+        #: Creates and updates, each with its position.
         self.edits = {
-            key: _PlannedEdit(position, change)
+            key: (position, change)
             for position, (key, change) in enumerate(zip(keys, changes, strict=True))
             if change.kind != "delete"
         }
         self._deleted = {*keys} - self.edits.keys()
         self._several, self._full = base.index.nlevels > 1, full
-        self._codes = {key.template_code for key in keys}
-        self.before = _index_contents(base, self._codes)
+        self._codes = list(dict.fromkeys(code for code, _ in keys))
+        self.before = self._index_contents(base)
 
     def read_in_full(self, keys: Iterable[ContentKey]) -> None:
         """Read some contents in full, of which lists show a part."""
-        if unread := [key if self._several else key.lang_code for key in keys]:
-            self.before |= _index_contents(self._full(unread), self._codes)
+        if unread := [key if self._several else key[1] for key in keys]:
+            self.before |= self._index_contents(self._full(unread))
+
+    def _index_contents(self, frame: pd.DataFrame) -> dict[ContentKey, dict[str, Any]]:
+        """Return the fields of the contents of these templates in a frame, by their keys."""
+        from chatkit.frames.frame import records
+
+        labels = frame.index.tolist()
+        keys = labels if self._several else [*product(self._codes, labels)]
+        rows = [row for row, (code, _) in enumerate(keys) if code in self._codes]
+        return {
+            keys[row]: {**fields, CODE: keys[row][0], LANG: keys[row][1]}
+            for row, fields in zip(rows, records(frame, rows), strict=True)
+        }
 
     def fields_after(self, key: ContentKey) -> dict[str, Any]:
         """Return the fields of a content after the changes."""
-        edit = self.edits.get(key)
-        return {**self.before.get(key, {}), **key._asdict(), **(edit.change.after if edit else {})}
+        sent = self.edits[key][1].after if key in self.edits else {}
+        return {**self.before.get(key, {}), CODE: key[0], LANG: key[1], **sent}
 
     def iter_fields_after(self) -> Iterator[dict[str, Any]]:
         """Yield the fields of all contents after the changes, new contents last."""
@@ -776,28 +786,6 @@ def _identify_findings(findings: Iterable[ContentFinding]) -> set[FindingKey]:
     }
 
 
-def _index_contents(base: pd.DataFrame, codes: Collection[str]) -> dict[ContentKey, dict[str, Any]]:
-    """Return the fields of the contents of some templates in a frame.
-
-    Args:
-        base: Contents by template code and language, or those of one template by language.
-        codes: The template codes; exactly one if the frame lacks that level.
-    """
-    from chatkit.frames.frame import records
-
-    only_code = next(iter(codes), "")
-    several = base.index.nlevels > 1
-    keys = [
-        ContentKey(*label) if several else ContentKey(only_code, str(label))
-        for label in base.index.tolist()
-    ]
-    rows = [row for row, key in enumerate(keys) if key.template_code in codes]
-    return {
-        keys[row]: {**fields, **keys[row]._asdict()}
-        for row, fields in zip(rows, records(base, rows), strict=True)
-    }
-
-
 # --- the ledger of sources --------------------------------------------------------------
 
 
@@ -819,12 +807,342 @@ def record_sources(
         run: The name of the run; empty for a single call.
         add: Keep earlier records of the same translations.
     """
-    from chatkit.localization.ledger import Ledger, LedgerFile, record_written
+    from chatkit.localization.ledger import LedgerFile, record_written
 
     file = LedgerFile(connection)
     try:
-        new = Ledger()
-        record_written(new, file.read(), written, run, add=add)
-        file.add(new)
+        file.add(record_written(file.read(), written, run, add=add))
     except (OSError, InputError) as error:
         print_line(f"It is not recorded from which source these translations are made: {error}")
+
+
+# --- the contents of many templates ------------------------------------------------------
+
+
+class BulkTemplates:
+    """The endpoints of all templates of an account, as one source and target of plans.
+
+    Args:
+        transport: Sends the calls.
+    """
+
+    place = "client.templates"
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.checks = AccountChecks(transport)
+        self._opened: dict[str | None, ContentEndpoints] = {}
+
+    def of(self, code: str | None, noun: str | None = None) -> ContentEndpoints:
+        """Return the endpoints of a template.
+
+        Args:
+            code: The template code.
+            noun: Without a meaning here: a plan for several resources passes it.
+
+        Raises:
+            InputError: It cannot be a code, like `' '` or `'..'`; nothing was sent.
+        """
+        if code not in self._opened:
+            [valid] = template_codes(cast(list[str], [code]))  # refuses None, too
+            self._opened[valid] = ContentEndpoints(self.transport, valid, self.checks)
+        return self._opened[code]
+
+    def list_used_codes(self) -> list[str]:
+        """Return the codes of the templates that this client has used."""
+        return [code for code in self._opened if code]
+
+    def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
+        """Return the snapshot that a frame holds; else read the contents as they are now.
+
+        Args:
+            frame: The edited frame.
+            now: Read the contents although the frame holds a snapshot.
+
+        Raises:
+            InputError: The frame holds no snapshot and no template codes.
+        """
+        from chatkit.frames.frame import get_column_or_level
+
+        snapshot = None if frame is None or now else self.snapshot(frame)
+        if snapshot is not None:
+            return snapshot
+        column = None if frame is None else get_column_or_level(frame, CODE)
+        if column is None or not column.notna().any():
+            raise InputError(
+                "A plan for several templates needs their codes, in a column or a level of the "
+                'index called template_code; templates("code").plan(frame) is for one of them.'
+            )
+        codes = [code for code in dict.fromkeys(column) if isinstance(code, str) and code]
+        return Snapshot(self.read_frame(codes), whole=True, now=True)
+
+    def full(self, keys: Sequence[tuple[str, str]]) -> pd.DataFrame:
+        """Read contents in full, by template code and language, without deleted ones.
+
+        A field that no content shows is no column.
+        """
+        columns, frame = self.read_contents_in_full([(self.of(code), lang) for code, lang in keys])
+        return frame.drop(columns=columns.missing)
+
+    def read_contents_in_full(
+        self, contents: Sequence[tuple[ContentEndpoints, str]]
+    ) -> tuple[Columns, pd.DataFrame]:
+        """Read contents in full, by template and language, without deleted ones.
+
+        Returns:
+            The columns, and the frame of them, indexed by template code and language.
+
+        Raises:
+            BadAnswer: One is not as documented, or an answer is about another content.
+        """
+        from chatkit.frames.frame import add_index_level
+
+        columns, frame, reads = self._make_general_endpoints().read_records_in_full(contents)
+        return columns, add_index_level(frame, CODE, [str(template.code) for template, _ in reads])
+
+    def _make_general_endpoints(self) -> ContentEndpoints:
+        """Make endpoints for the records of all templates, without calls of their own."""
+        return ContentEndpoints(self.transport, "any", self.checks)
+
+    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
+        """Record in the ledger the source texts of the translations that a run writes."""
+        record_sources(self.transport.connection, written, run)
+
+    def read_frame(
+        self,
+        codes: Iterable[str],
+        *,
+        full: bool = False,
+        find_similar: Callable[[str], str] | None = None,
+        needed: bool = False,
+    ) -> pd.DataFrame:
+        """Read the contents of several templates, indexed by template code and language.
+
+        Several calls are under way at once. Each answer goes into columns as it comes, so that
+        the memory in use is about that of the frame.
+
+        Args:
+            codes: The template codes.
+            full: Read each content on its own as well, for all its fields.
+            find_similar: Returns a known code that is spelled alike, "" without one. With it, codes
+                that the service does not know are an error, and those without a content a warning;
+                else they have no rows.
+            needed: Whether one content is needed, so that it is an error if there is none.
+
+        Raises:
+            BadAnswer: A list or a content is not as documented, or only a part of it came.
+            NotFound: The service does not know some codes, or none has a needed content.
+        """
+        from chatkit.frames import frame as frames
+        from chatkit.imports import accessor
+
+        accessor.register()
+        templates = {code: self.of(code) for code in dict.fromkeys(codes)}
+        columns = frames.Columns(frames.choose_column_kinds(Content, Content.listed))
+        counts: list[int] = []
+        absent: dict[str, Refused] = {}
+        try:
+            for code, (call, answer) in zip(
+                templates, self._read_lists(templates.values()), strict=True
+            ):
+                counts.append(0)
+                if isinstance(answer, Refused):
+                    absent[code] = answer
+                    continue
+                counts[-1] = columns.add(answer.data)
+                check_list_is_complete(call, answer, counts[-1])
+            contents = columns.frame(LANG)
+        except frames.WrongRows as error:
+            raise _make_list_error(error, [*templates.values()], counts) from None
+        if find_similar is not None:
+            call = next(iter(templates.values())).list_call()
+            by_code = dict(zip(templates, counts, strict=True))
+            _report_missing_codes(by_code, absent, call, find_similar, needed=needed)
+        levels = list(chain.from_iterable(map(repeat, templates, counts)))
+        frame = frames.add_index_level(contents, CODE, levels)
+        endpoints = self._make_general_endpoints()
+        if repeated := frames.count_repeated_keys(frame):
+            endpoints.warn_of_list_changes([f"{repeated} rows came twice"])
+        frame = sort_by_language(frames.drop_repeated_keys(frame))
+        self.checks.languages.add_used_languages(frame)
+        if full:
+            count = len(frame)
+            keys = [(templates[code], lang) for code, lang in frame.index]
+            columns, frame = self.read_contents_in_full(keys)
+            if deleted := count - len(frame):
+                endpoints.warn_of_list_changes(
+                    [f"{deleted} of {count} were gone when each was read"]
+                )
+        endpoints.warn_if_missing(columns.missing)
+        return frame
+
+    def _read_lists(
+        self, templates: Collection[ContentEndpoints]
+    ) -> Iterator[tuple[Call, Envelope | Refused]]:
+        """Read the list of each template; yield calls and answers in order, with a bar."""
+        total, calls = len(templates), [template.list_call() for template in templates]
+        forecast, action = Forecast(), f"Reading {many(total, 'template')}"
+        with Progress("templates", total) as progress:
+            forecast.report(action, 0, total, self.transport.pace().rate)
+            answers = send_in_order(self.transport, calls, kept=(NotFound,))
+            for done, read in enumerate(zip(calls, answers, strict=True), 1):
+                progress.add(1)
+                forecast.report(action, done, total - done, self.transport.pace().rate)
+                yield read
+
+    def read_with_notes(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+        """Read the contents of these templates in full; return them with notes.
+
+        A note names the templates without contents.
+        """
+        codes = [*dict.fromkeys(codes)]
+        frame = self.with_snapshot(self.read_frame(codes, full=True))
+        present = {*frame.index.get_level_values(0)}
+        without_contents = ", ".join(code for code in codes if code not in present)
+        note = f"The account has no contents of these templates: {without_contents}."
+        return frame, [note] if without_contents else []
+
+    def each(self, codes: Iterable[str]) -> Mapping[str | None, ContentEndpoints]:
+        """Return the endpoints of these templates, by code."""
+        return {code: self.of(code) for code in codes}
+
+    def read_contents_in_languages(
+        self, codes: Iterable[str], languages: Iterable[str], source: str
+    ) -> pd.DataFrame:
+        """Read the contents of templates in some languages and in the source language, in full.
+
+        Codes that the service does not know are left out.
+
+        Args:
+            codes: The template codes.
+            languages: The languages, in any form: pt_BR or pt-BR.
+            source: The language that the others are translated from.
+        """
+        selected = {*map(language.normalize, languages)}
+        languages_of: dict[str, list[str]] = {}
+        for code, lang in self.read_frame(codes).index:
+            languages_of.setdefault(code, []).append(lang)
+        contents = [
+            (self.of(code), lang)
+            for code, present in languages_of.items()
+            for lang in present
+            if language.normalize(lang) in selected or lang == language.find_code(source, present)
+        ]
+        return self.read_contents_in_full(contents)[1]
+
+    def with_snapshot(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame that keeps its present cells as a snapshot, for the plan of its edits."""
+        nested = ContentBody.list_updatable_fields()
+        return keep_snapshot(frame, make_snapshot_origin(self.transport), whole=True, nested=nested)
+
+    def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
+        """Return the cells as they were when a frame was read; None if it does not hold them.
+
+        A frame of one template counts if it has a column or a level of template codes.
+        """
+        from chatkit.frames.frame import add_index_level, get_column_or_level
+
+        origin, code = make_snapshot_origin(self.transport), read_origin(frame).get("code")
+        if code is None:
+            return get_snapshot(frame, origin)
+        snapshot = get_snapshot(frame, {**origin, "code": code})
+        if snapshot is None or get_column_or_level(frame, CODE) is None:
+            return None
+        codes = [code] * len(snapshot.frame)
+        return snapshot._replace(frame=add_index_level(snapshot.frame, CODE, codes))
+
+    def plan_frame(
+        self,
+        frame: pd.DataFrame | Iterable[Mapping[str, Any]],
+        *,
+        notes: Sequence[str] = (),
+        source: str = "en",
+        ignored_codes: Collection[str] = (),
+        how: How = "apply",
+        carries_sources: bool = False,
+        drawings: Mapping[str, str] | None = None,
+        **options: Unpack[PlanOptions],
+    ) -> Plan:
+        """Plan an edited frame, with the findings of the rules in it.
+
+        Args:
+            frame: The edited frame.
+            notes: Notes that the plan begins with.
+            source: The language that the others are translated from.
+            ignored_codes: Codes of findings to leave out.
+            how: How the ledger records the translations.
+            carries_sources: Whether an edited text keeps the recorded source of the text before.
+            drawings: HTML to show in place of notes, by the note.
+            **options: The options of `Resource.plan`.
+        """
+        from chatkit.bulk.planner import make_plan
+
+        endpoints = self._make_general_endpoints()
+        endpoints.source, endpoints.ignored_codes = source, ignored_codes
+        endpoints.how, endpoints.carries_sources = how, carries_sources
+        plan = make_plan(self, endpoints, frame, **options)
+        plan.notes[:0] = notes
+        plan._drawn |= drawings or {}
+        return plan
+
+
+def _report_missing_codes(
+    counts: Mapping[str, int],
+    absent: Mapping[str, Refused],
+    call: Call,
+    find_similar: Callable[[str], str],
+    *,
+    needed: bool,
+) -> None:
+    """Raise or warn that templates have no content, each with a known code like it.
+
+    Args:
+        counts: The number of contents by template code.
+        absent: The codes that the service does not know, with its refusals.
+        call: The first call, for an error.
+        find_similar: Returns a known code that is spelled alike, "" without one.
+        needed: Raise also where the service gives no reason, and none has a content.
+
+    Raises:
+        NotFound: The service does not know some codes, or none has a needed content.
+    """
+
+    def listed(codes: Iterable[str]) -> str:
+        """Name codes, each with the one that may be meant."""
+        pairs = [(code, find_similar(code)) for code in codes]
+        named = [f"{code} (did you mean {like}?)" if like else code for code, like in pairs]
+        return visible(", ".join(named))
+
+    if absent:
+        refusal = list(absent.values())[-1]
+        raise NotFound(
+            refusal.call,
+            f"the service does not know these codes: {listed(absent)}. A code may be misspelt, or "
+            "its template has no content yet",
+            status=refusal.status,
+        )
+    if empty := [code for code, count in counts.items() if not count]:
+        message = (
+            f"There is no content for {listed(empty)}: a code may be misspelt, or the template has "
+            "none yet."
+        )
+        if needed and len(empty) == len(counts):
+            raise NotFound(call, message)
+        warnings.warn(message, stacklevel=5)
+
+
+def _make_list_error(
+    error: WrongRows, templates: Sequence[ContentEndpoints], counts: Sequence[int]
+) -> BadAnswer:
+    """Make the error for a list that has a row that is not as documented.
+
+    Args:
+        error: The error of the columns, which counts the rows of all lists as one.
+        templates: The templates that are read.
+        counts: The number of rows of each list that was read.
+    """
+    ends = list(accumulate(counts))
+    number = bisect_right(ends, ends[-1] if error.row is None else min(error.row, ends[-1]))
+    template = templates[min(number, len(counts) - 1)]
+    counted = f" (row 0 is the first of {templates[0].code})" if len(ends) > 1 else ""
+    return BadAnswer(template.list_call(), f"the list is not as documented: {error}{counted}")

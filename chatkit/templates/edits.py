@@ -18,14 +18,14 @@ from chatkit.localization.content import (
 )
 from chatkit.localization.table import apply_edits
 from chatkit.localization.units import put_texts
-from chatkit.util.display import cut, escaped, has_half_character, many, values, visible
+from chatkit.util.display import cut, escaped, has_half_character, many, many_are, values, visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.localization.checks import ContentFinding
     from chatkit.localization.glossary import Glossary
     from chatkit.localization.ledger import Ledger
-    from chatkit.localization.rules import ContentFinding
 
 #: Fields of headers that hold texts, and those of buttons by their type.
 _HEADER = ("text", "link")
@@ -222,7 +222,7 @@ def _find_source_obstacle(
     draft: _Draft, original: Entry, ledger: Ledger, glossary: Glossary | None
 ) -> dict[str, str]:
     """Return the first obstacle to publishing a draft that its source shows, with its label."""
-    from chatkit.localization.rules import AGREED, STRUCTURE
+    from chatkit.localization.checks import AGREED, STRUCTURE
 
     provenance = ledger.provenance(draft.entry, original)
     differences = STRUCTURE & {each.code for each in draft.findings}
@@ -302,9 +302,8 @@ class Publication(NamedTuple):
                 f"… and {many(more, 'more message')}: chatkit.widgets.Preview(content) shows one."
             )
         if not messages:
-            are = "is" if self.live_count == 1 else "are"
-            contents = many(self.live_count, "content")
-            already = f" {contents} {are} live already." if self.live_count else ""
+            contents = many_are(self.live_count, "content")
+            already = f" {contents} live already." if self.live_count else ""
             notes.append(f"No draft goes live.{already}")
         for obstacle, next_step in _OBSTACLES.items():
             labels = [

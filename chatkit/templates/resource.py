@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from chatkit.api.transport import Transport
 from chatkit.errors import HelpPage, InputError, safe_repr
+from chatkit.localization import language
 from chatkit.report import FEW
-from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NO_CODES, Codes, RememberedCodes, template_codes
-from chatkit.templates.contents import ContentEndpoints, Contents
+from chatkit.templates.contents import BulkTemplates, ContentEndpoints, Contents
 from chatkit.util.display import many
 from chatkit.util.progress import print_line
 
@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from chatkit.localization.board import Board
     from chatkit.localization.files import Paths
     from chatkit.localization.glossary import Glossary, GlossarySource
-    from chatkit.localization.importer import Translations
     from chatkit.localization.ledger import LedgerFile
     from chatkit.localization.queue import Queue
-    from chatkit.localization.units import Only, Unit
+    from chatkit.localization.units import Only, Translations, Unit
 
 
 #: Reasons why a text of a queue was not taken, by verdict, where those of a file would not fit.
@@ -322,9 +321,8 @@ class Templates(metaclass=HelpPage):
         >>> len(client.templates.silence("same as source", field="footer", off=True))
         0
         """
-        from chatkit.localization import language
+        from chatkit.localization.checks import CAN_BE_SILENCED, RULES
         from chatkit.localization.ledger import Ledger
-        from chatkit.localization.rules import CAN_BE_SILENCED, RULES
 
         tags = language.as_list(languages)
         if not code:
@@ -405,8 +403,6 @@ class Templates(metaclass=HelpPage):
         Raises:
             InputError: The lookup of languages does not have some.
         """
-        from chatkit.localization import language
-
         if languages is None:
             return None
         tags = language.as_list(languages)
@@ -421,7 +417,7 @@ class Templates(metaclass=HelpPage):
             units: The edited texts.
             frame: The contents, by template code and language, in full.
         """
-        from chatkit.localization.importer import import_units
+        from chatkit.localization.units import import_units
 
         translations = import_units(units, frame, any_order=True)
         plan = self._target.plan_frame(translations.frame, source=translations.source or "en")
@@ -681,7 +677,7 @@ class Templates(metaclass=HelpPage):
             OSError: A file cannot be opened.
         """
         from chatkit.localization.files import read_units
-        from chatkit.localization.importer import import_units
+        from chatkit.localization.units import import_units
         from chatkit.templates.codes import list_unit_codes
         from chatkit.templates.contents import MISSING
 

@@ -130,6 +130,11 @@ def many(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def many_are(count: int, noun: str) -> str:
+    """Return a count with its noun and the verb: "1 text is", "2 texts are"."""
+    return f"{many(count, noun)} {'is' if count == 1 else 'are'}"
+
+
 def format_duration(seconds: float) -> str:
     """Return a duration as a text, rounded, in a fitting unit."""
     for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):

@@ -17,10 +17,16 @@ from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
 from chatkit.localization.audit import Audit
 from chatkit.localization.bubble import draw_bubble, join_runs, make_bubble
-from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, measure_lengths
+from chatkit.localization.checks import (
+    FOOTER_LIMIT,
+    NEAR,
+    TEXT_LIMIT,
+    ContentFinding,
+    Length,
+    measure_lengths,
+)
 from chatkit.localization.content import Contents as SomeContents
 from chatkit.localization.content import Entry, read_entries
-from chatkit.localization.rules import ContentFinding
 from chatkit.resource import get_endpoints
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.util.display import cut, escaped, visible

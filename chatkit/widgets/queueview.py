@@ -10,8 +10,8 @@ import traitlets
 
 from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
+from chatkit.localization.checks import ContentFinding
 from chatkit.localization.queue import Queue, Suggestion
-from chatkit.localization.rules import ContentFinding
 from chatkit.util.display import compare_words, cut, visible
 from chatkit.util.progress import prefix_lines
 from chatkit.widgets.contentform import Preview

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,20 @@ GOOD: dict[str, Any] = {
     "headers": [],
     "buttons": [],
 }
+
+
+def cases(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test with each of its cases in tables.txt, which stand below its name."""
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        title = test.__name__.removeprefix("test_").replace("_", " ")
+        text = Path(__file__).with_name("tables.txt").read_text("utf-8")
+        lines = text.partition(f"# {title}\n")[2].partition("\n# ")[0].splitlines()
+        rows = [json.loads(line) for line in lines if not line.startswith("## ")]
+        assert rows, title
+        return pytest.mark.parametrize(names if len(names) > 1 else names[0], rows)(test)
+
+    return decorate
 
 
 def content(**fields: Any) -> dict[str, Any]:

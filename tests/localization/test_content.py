@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from localization.contents import GOOD, content, frame
+from localization.contents import GOOD, cases, content, frame
 
 from chatkit.errors import InputError
 from chatkit.localization.content import Entry, group_by_template, read_entries, read_text
@@ -34,51 +34,23 @@ def test_frames_tell_language_and_template_in_a_column_or_in_the_index():
     assert (only(one).template_code, only(one).lang_code) == ("", "de")
 
 
-def test_a_field_that_was_not_given_is_not_known():
-    entry = only({"lang_code": "en", "text": "Hi {{1}} there"})
-    assert "text" in entry.raw
-    assert "variables" not in entry.raw
-
-
-def test_a_hole_in_a_nested_column_is_no_null():
+def test_a_hole_in_a_nested_column_is_no_null_and_values_of_pandas_become_plain():
     joined = pd.concat([frame(content()), frame({"lang_code": "de", "text": "Hallo"})])
     first, second = read_entries(joined)
-    assert "buttons" in first.raw
-    assert "buttons" not in second.raw
+    assert "buttons" in first.raw and "buttons" not in second.raw
     assert second.footer == ""
-
-
-def test_numbers_and_flags_of_pandas_become_plain_ones():
     values = frame(content(validity_period_seconds=600), content(lang_code="de"))
     values["validity_period_seconds"] = values["validity_period_seconds"].astype("Float64")
     values["is_draft"] = values["is_draft"].astype("boolean")
     first, second = read_entries(values)
-    assert first.fields.get("validity_period_seconds") == 600
-    assert second.fields.get("validity_period_seconds") is None
+    assert [each.fields.get("validity_period_seconds") for each in (first, second)] == [600, None]
     assert first.fields.get("is_draft") is False
     assert first.wrong_types == second.wrong_types == {}
-    assert (
-        only(content(validity_period_seconds=np.int64(5))).fields.get("validity_period_seconds")
-        == 5
-    )
+    numpy = only(content(validity_period_seconds=np.int64(5)))
+    assert numpy.fields.get("validity_period_seconds") == 5
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("text", 5),
-        ("footer", ["x"]),
-        ("variables", "1"),
-        ("headers", {"type": "text"}),
-        ("buttons", "x"),
-        ("auth_apps", 1),
-        ("is_draft", 1),
-        ("validity_period_seconds", True),
-        ("validity_period_seconds", "60"),
-        ("validity_period_seconds", 1.5),
-        ("auth_code_expiration_seconds", 10**30),
-    ],
-)
+@cases("field", "value")
 def test_what_is_of_another_type_is_named_and_not_looked_at(field, value):
     entry = only(content(**{field: value}))
     assert set(entry.wrong_types) == {field}
@@ -87,24 +59,17 @@ def test_what_is_of_another_type_is_named_and_not_looked_at(field, value):
     assert isinstance([*entry.headers, *entry.buttons, *entry.apps], list)
 
 
-def test_items_that_are_no_objects_keep_their_place():
-    entry = only(content(buttons=["x", {"type": "custom", "label": "Go"}]))
+def test_the_texts_a_customer_reads_are_pieces_and_items_keep_their_place():
+    labels = [{"type": "custom", "label": label} for label in ("Go", 5)]
+    headers = [{"type": "text", "text": "Top"}, {"type": "image"}]
+    entry = only(content(headers=headers, buttons=["x", *labels]))
     assert set(entry.wrong_types) == {"buttons.0"}
     assert read_text(entry.buttons[1], "label") == "Go"
-
-
-def test_the_texts_a_customer_reads_are_pieces():
-    entry = only(
-        content(
-            headers=[{"type": "text", "text": "Top"}, {"type": "image"}],
-            buttons=[{"type": "custom", "label": "Go"}, {"type": "custom", "label": 5}],
-        )
-    )
-    assert [(field, text) for field, _, text in entry.pieces] == [
-        ("headers.0.text", "Top"),
-        ("text", GOOD["text"]),
-        ("footer", "Larkspur"),
-        ("buttons.0.label", "Go"),
+    assert [tuple(piece) for piece in entry.pieces] == [
+        ("headers.0.text", "the header", "Top"),
+        ("text", "the text", GOOD["text"]),
+        ("footer", "the footer", "Larkspur"),
+        ("buttons.1.label", "the label of button 2", "Go"),
     ]
 
 
@@ -114,12 +79,9 @@ def test_what_is_no_content_is_refused_with_what_would_be(values):
         read_entries(values)
 
 
-def test_a_frame_without_languages_is_refused():
+def test_a_frame_needs_languages_and_of_two_columns_of_one_name_the_first_counts():
     with pytest.raises(InputError, match="called lang_code"):
         read_entries(pd.DataFrame({"text": ["x"]}))
-
-
-def test_of_two_columns_of_one_name_the_first_counts():
     values = pd.DataFrame([["en", "first", "second"]], columns=["lang_code", "text", "text"])
     assert only(values).text == "first"
 

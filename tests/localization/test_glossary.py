@@ -9,6 +9,7 @@ from typing import Any
 import openpyxl
 import pandas as pd
 import pytest
+from localization.contents import cases
 
 from chatkit.errors import InputError
 from chatkit.localization import language
@@ -35,48 +36,11 @@ def output(lang: str, source: str, target: str, text: str = CSV) -> list[tuple[s
     return [(each.code, each.position) for each in result]
 
 
-@pytest.mark.parametrize(
-    ("lang", "source", "target"),
-    [
-        ("de", "Your bike is ready", "Dein Fahrrad ist fertig"),
-        ("de", "Your Bikes are ready", "Deine Mieträder, also jedes Rad, sind da"),
-        ("de", "The biker is ready", "Der Fahrer ist da"),
-        ("de", "Hi", "Sie kommen. Sie sind da."),
-        ("pt_BR", "Your bike", "Sua bike"),
-        ("pt_PT", "Your bike", "A tua bicicleta"),
-        ("de", "Larkspur Cycles is open", "Larkspur Cycles hat offen"),
-        ("fr", "Your bike", "Votre vélo vous attend"),
-        ("ja", "The repair", "修理が完了"),
-        ("sv", "Your bike", "Din cykel"),
-        ("de", "{{bike}} here", "{{bike}} hier"),
-    ],
-)
-def test_what_does_as_the_glossary_says_is_not_told(lang: str, source: str, target: str) -> None:
-    assert output(lang, source, target) == []
-
-
-@pytest.mark.parametrize(
-    ("lang", "source", "target", "report"),
-    [
-        ("de", "Your bike is ready", "Dein Velo ist da", [("glossary", None)]),
-        ("de", "My bike", "Mein Rad, mein Drahtesel", [("glossary", 15)]),
-        ("de", "Cheap", "Sehr Billig", [("glossary", 5)]),
-        ("pt_PT", "Your bike", "A tua bike", [("glossary", None)]),
-        ("de", "Larkspur Cycles is open", "Lerchensporn hat offen", [("glossary", None)]),
-        ("fr", "Your bike", "Ton vélo", [("formality", None)]),
-        ("de", "Come", "Kommen Sie, wenn Sie Zeit haben", [("formality", None)]),
-        ("ja", "The repair", "直しました", [("glossary", None), ("glossary", 0)]),
-    ],
-)
-def test_what_does_not_is_told(
-    lang: str, source: str, target: str, report: list[tuple[str, int | None]]
+@cases("lang", "source", "target", "report")
+def test_what_does_not_do_as_the_glossary_says_is_a_breach(
+    lang: str, source: str, target: str, report: list[list[Any]]
 ) -> None:
-    assert output(lang, source, target) == report
-
-
-def test_never_belongs_to_its_term_where_it_has_one() -> None:
-    """“Drahtesel” is refused for a bike, and may mean something else where there is none."""
-    assert output("de", "The wire", "Der Drahtesel") == []
+    assert output(lang, source, target) == [tuple(each) for each in report]
 
 
 def test_files_frames_and_rows_say_the_same(tmp_path: Path) -> None:
@@ -120,16 +84,7 @@ def test_all_bad_rows_are_told_at_once_and_none_is_taken() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("source", "reason"),
-    [
-        ([{"word": "bike"}], "does not know: word"),
-        (["bike"], "are dicts"),
-        ({"term": "bike"}, "a DataFrame or rows, not a dict"),
-        (7, "not a int"),
-        ([{"term": "bike", "keep": "perhaps"}], "keep is yes or empty"),
-    ],
-)
+@cases("source", "reason")
 def test_what_is_no_glossary_is_refused(source: Any, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         Glossary(source)
@@ -146,21 +101,7 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
         Glossary(tmp_path / "none.csv")
 
 
-@pytest.mark.parametrize(
-    ("lang", "address", "text", "report"),
-    [
-        ("pt_PT", "informal", "Você tem a bicicleta.", "você"),
-        ("pt_PT", "formal", "A tua bicicleta espera por ti.", "tua"),
-        ("pt_PT", "formal", "Você tem a bicicleta.", ""),
-        ("pt_BR", "informal", "Você tem a bicicleta.", ""),
-        ("pt_BR", "formal", "Você tem a bicicleta.", ""),
-        ("pt_BR", "formal", "A bicicleta espera por ti.", "ti"),
-        ("pt_BR", "informal", "O senhor tem a bicicleta.", "senhor"),
-        ("de", "formal", "Holt euer Rad.", "euer"),
-        ("de", "formal", "Ihr Rad ist teuer.", ""),
-        ("de", "informal", "Holt euer Rad.", ""),
-    ],
-)
+@cases("lang", "address", "text", "report")
 def test_how_people_are_addressed(lang: str, address: str, text: str, report: str) -> None:
     words = Glossary([{"language": language.base(lang), "address": address}])
     result = words.find_breaches("Your bike", text, lang, "en")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from localization.contents import DEMO, button, content, demo, naughty, website  # noqa: F401
+from localization.contents import DEMO, button, cases, content, demo, naughty, website  # noqa: F401
 from localization.translator import (
     ANY,
     ENGLISH,
@@ -23,10 +23,9 @@ from volume import volume
 
 import chatkit
 from chatkit.localization.content import read_entries
-from chatkit.localization.files import encode_csv, export, read_units
-from chatkit.localization.importer import ReturnedText, Translations, import_units
+from chatkit.localization.files import encode_units, export, read_units
 from chatkit.localization.ledger import Ledger
-from chatkit.localization.units import Stamp, Unit
+from chatkit.localization.units import ReturnedText, Stamp, Translations, Unit, import_units
 from chatkit.util.display import has_half_character
 
 FORMS = tuple(FORMATS)
@@ -141,81 +140,105 @@ def test_naughty_strings_come_back(tmp_path, shared, form):
     assert {code: made[code] for code in named} == {c: f"» {s} «" for c, s in named.items()}
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_demo_account_makes_the_trip(tmp_path, demo, form):
-    result = imported(sent(demo, tmp_path, form, only="all"), demo)
-    assert same(result.frame, demo)
-    assert result.changed.empty and result.rejected.empty
-
-
 # --- three sides ------------------------------------------------------------------------------
+# What a translator wrote into the files of both languages, and the contents at the import: the
+# rejected texts with their reasons, and the texts that are in the frame.
+
+LARKSPUR = {**ENGLISH, "footer": "Larkspur Cycles"}
+CALL = [button("call_phone", "Unterwegs"), *GERMAN["buttons"][1:]]
+SITE = website("https://shop.example/de", label="Verfolgen")
+COPY = website("https://shop.example/en", label="Spur")
+ROUNDS = {
+    "only what was changed": ({"buttons.0.label": "Los"}, both(), {}, {"buttons": "Los"}),
+    "somebody else changed it": (
+        {"footer": "Von mir"},
+        full(ENGLISH, {**GERMAN, "footer": "Von jemand anderem", "text": "Hallo {{1}} {{2}}!"}),
+        *({"footer": "conflict"}, {}),
+    ),
+    "it is there already": ({"footer": "Neu"}, full(ENGLISH, {**GERMAN, "footer": "Neu"}), {}, {}),
+    "its source changed": (
+        *({"footer": "Neu", "buttons.0.label": "Los"}, full(LARKSPUR, GERMAN)),
+        *({"footer": "stale"}, {"buttons": "Los"}),
+    ),
+    "the content was deleted": ({"footer": "Neu"}, english(), {"footer": "conflict"}, {}),
+    "another template": (
+        {"footer": "Neu"}, full(ENGLISH, GERMAN, template="other"),
+        {"footer": "not in the frame"}, {},
+    ),
+    "a button of another kind": (
+        *({"buttons.0.label": "Neu"}, full(ENGLISH, {**GERMAN, "buttons": CALL})),
+        *({"buttons.0.label": "no place"}, {}),
+    ),
+    **{
+        f"buttons that are missing, {done}": (
+            done, full(ENGLISH, {**GERMAN, "buttons": none}), rejected, texts
+        )
+        for none in (None, [])
+        for done, rejected, texts in (
+            ({"buttons.0.label": "Los"}, {"buttons.0.label": "conflict"}, {}),
+        )
+    },
+    **{
+        f"text: {done!r}": ({"text": done}, both(), {"text": reason}, {})
+        for done, reason in {
+            "Hallo {{1}}, fertig.": "placeholder lost",
+            "Hallo {{1}} {{1}}, fertig.": "placeholder lost",
+            "Hallo {{1}} {{2}} {{3}}.": "placeholder added",
+            "Hallo {{1}} {{2}} {{2}}.": "placeholder added",
+            "Hallo { {1}}, {{2}}.": "placeholder lost",
+            "Hallo {{١}}, {{2}}.": "placeholder lost",
+            "Hallo {{2}}, {{1}}.": "placeholder order",
+            " ": "emptied",
+            "": "emptied",
+        }.items()
+    },
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("none", [None, []])
-def test_buttons_of_a_content_that_had_none_are_built_as_those_of_its_source(tmp_path, none):
-    frame = both()
-    frame.at[("order_ready", "de"), "buttons"] = none
-    paths = sent(frame, tmp_path, only="all")
-    translate(paths, lambda field, _: "Los" if field.startswith("buttons") else None)
-    assert imported(paths, frame).frame.loc[("order_ready", "de"), "buttons"] == [
-        button("custom", "Los"),
-        website("https://shop.example/en", label="Los"),
-    ]
-
-
-def test_only_what_was_changed_in_the_file_changes(tmp_path):
-    frame = both()
-    before = copy.deepcopy(frame.to_dict())
-    paths = sent(frame, tmp_path, only="all")
-    translate(paths, lambda field, _: "Losfahren" if field == "buttons.0.label" else None)
-    result = imported(paths, frame)
-    assert result.frame.loc[("order_ready", "de"), "buttons"] == [
-        button("custom", "Losfahren"),
-        website("https://shop.example/de", label="Verfolgen"),
-    ]
-    assert frame.to_dict() == before
-    assert same(result.frame.drop(columns="buttons"), frame.drop(columns="buttons"))
-    row = result.changed.iloc[0]
-    assert (row.lang_code, row.before, row.after) == ("de", "Unterwegs", "Losfahren")
-    assert repr(result) == "1 text changed in 1 content (0 new), 4 as they were, 0 rejected"
-
-
-def test_what_somebody_else_changed_is_a_conflict_and_not_overwritten(tmp_path):
-    paths = sent(both(), tmp_path, only="all")
-    translate(paths, lambda field, _: "Von mir" if field == "footer" else None)
-    now = full(ENGLISH, {**GERMAN, "footer": "Von jemand anderem", "text": "Hallo {{1}} {{2}}!"})
+@pytest.mark.parametrize("form", ["csv", "po", "xliff"])
+@pytest.mark.parametrize("name", ROUNDS)
+def test_only_what_was_changed_in_the_file_and_nowhere_else_changes(tmp_path, form, name):
+    work, now, rejected, texts = ROUNDS[name]
+    before = copy.deepcopy(now.to_dict())
+    paths = sent(both(), tmp_path, form, only="all")
+    translate(paths, lambda field, _: work.get(field))
     result = imported(paths, now)
-    assert reasons(result) == {"footer": "conflict"}
-    assert result.rejected.live.tolist() == ["Von jemand anderem"]
-    assert result.rejected.returned.tolist() == ["Von mir"]
-    assert result.rejected.place.tolist() == ["texts.csv, row 4"]
-    assert same(result.frame, now)
+    assert reasons(result) == rejected
+    assert now.to_dict() == before
+    assert same(result.frame.drop(columns=[*texts]), now.drop(columns=[*texts]))
+    if texts:
+        row = result.frame.loc[("order_ready", "de")]
+        assert row.buttons == [button("custom", texts["buttons"]), SITE]
+    assert len(result.changed) == len(texts)
+    if "placeholder order" in rejected.values():
+        taken = imported(paths, now, any_order=True).frame
+        assert taken.loc[("order_ready", "de"), "text"] == work["text"]
 
 
-def test_what_is_there_already_is_nothing_to_do(tmp_path):
+def test_what_was_taken_and_what_was_not_is_shown_with_both_sides(tmp_path):
     paths = sent(both(), tmp_path, only="all")
-    translate(paths, lambda field, _: "Neu" if field == "footer" else None)
-    result = imported(paths, full(ENGLISH, {**GERMAN, "footer": "Neu"}))
-    assert (len(result.changed), len(result.rejected), result.unchanged) == (0, 0, 5)
-
-
-def test_a_source_that_changed_meanwhile_is_told(tmp_path):
-    paths = sent(both(), tmp_path, only="all")
-    translate(paths, lambda field, _: "Neu" if field in ("footer", "buttons.0.label") else None)
-    result = imported(paths, full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN))
-    assert reasons(result) == {"footer": "stale"}
-    assert result.rejected[["source_before", "source"]].values.tolist() == [
-        ["Larkspur", "Larkspur Cycles"]
-    ]
-    assert "Larkspur{+ Cycles+}" in repr(result)
-    assert result.changed.field.tolist() == ["buttons.0.label"]
+    translate(paths, lambda field, _: {"footer": "Neu", "buttons.0.label": "Los"}.get(field))
+    result = imported(paths, both())
+    assert repr(result) == "2 texts changed in 1 content (0 new), 3 as they were, 0 rejected"
+    row = result.changed.iloc[1]
+    assert (row.lang_code, row.before, row.after) == ("de", "Unterwegs", "Los")
+    changed = imported(paths, full(LARKSPUR, {**GERMAN, "buttons": CALL}))
+    assert "Larkspur{+ Cycles+}" in repr(changed)
+    row = changed.rejected.set_index("field").loc["footer"]
+    assert (row.source_before, row.source, row.live) == ("Larkspur", "Larkspur Cycles", "Larkspur")
+    assert (row.returned, row.place) == ("Neu", "texts.csv, row 4")
+    translate(paths, lambda field, _: "a{{9\u202e}}" if field == "text" else None)
+    output = repr(imported(paths, both()))
+    assert "2 texts changed in 1 content (0 new), 2 as they were, 1 rejected: 1 pl" in output
+    assert "\u202e" not in output
+    assert "order_ready de Text: placeholder lost" in output
 
 
 @pytest.mark.parametrize("newer_first", [True, False])
 def test_of_two_exports_the_newer_one_counts_and_it_is_said(tmp_path, newer_first):
     old = sent(both(), tmp_path, "xlsx", only="all")
     translate(old, lambda field, _: "Alt" if field == "footer" else None)
-    now = full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN)
+    now = full(LARKSPUR, GERMAN)
     assert "Export it again" in imported(old, now).rejected.message[0]
     new = sent(now, tmp_path, "csv", only="all")
     assert reasons(imported([*new, *old], now)) == {"footer": "stale"}
@@ -233,27 +256,7 @@ def test_a_second_round_counts_beside_the_first_that_was_taken(tmp_path):
     second = sent(now, tmp_path, "csv", only="all")
     translate(second, lambda field, _: "Zwei" if field == "footer" else None)
     result = imported([*first, *second], now)
-    assert result.changed.after.tolist() == ["Zwei"]
-    assert result.rejected.empty
-
-
-def test_a_content_that_was_deleted_or_made_meanwhile(tmp_path):
-    paths = sent(both(), tmp_path, only="all")
-    translate(paths, lambda field, _: "Neu" if field == "footer" else None)
-    assert reasons(imported(paths, english())) == {"footer": "conflict"}
-    paths = sent(english(), tmp_path, languages=["de"])
-    translate(paths, lambda _, source: f"de: {source}")
-    result = imported(paths, both())
-    assert set(reasons(result).values()) == {"conflict"}
-    assert same(result.frame, both())
-
-
-def test_a_file_of_other_templates_is_rejected_whole(tmp_path):
-    paths = sent(english(), tmp_path, languages=["de"])
-    translate(paths, lambda _, source: source)
-    result = imported(paths, full(ENGLISH, template="other"))
-    assert set(reasons(result).values()) == {"not in the frame"}
-    assert len(result.rejected) == 5
+    assert result.changed.after.tolist() == ["Zwei"] and result.rejected.empty
 
 
 def test_an_old_file_beside_the_finished_one_does_no_harm(tmp_path):
@@ -262,8 +265,7 @@ def test_an_old_file_beside_the_finished_one_does_no_harm(tmp_path):
     translate(new, lambda field, _: "Neu" if field == "footer" else None)
     for paths in ([*old, *new], [*new, *old], tmp_path):
         result = imported(paths, both())
-        assert result.changed.field.tolist() == ["footer"]
-        assert result.rejected.empty
+        assert result.changed.field.tolist() == ["footer"] and result.rejected.empty
     again = tmp_path / "again.csv"
     again.write_bytes((tmp_path / "texts.csv").read_bytes())
     translate([again], lambda field, _: "Anders" if field == "footer" else None)
@@ -273,54 +275,60 @@ def test_an_old_file_beside_the_finished_one_does_no_harm(tmp_path):
     assert same(result.frame, both())
 
 
-# --- what a translator may do wrong -----------------------------------------------------------
+NEW = {field: f"de {text}" for field, text in read_entries(ENGLISH)[0].texts.items()}
+BARE = full(ENGLISH, {**GERMAN, "buttons": []})
+LABELS = {"buttons.0.label": "Los", "buttons.1.label": "Spur"}
 
 
-@pytest.mark.parametrize("form", ["csv", "po", "xliff"])
 @pytest.mark.parametrize(
-    ("done", "reason"),
+    ("out", "now", "work", "reasons_of", "message"),
     [
-        ("Hallo {{1}}, fertig.", "placeholder lost"),
-        ("Hallo {{1}} {{1}}, fertig.", "placeholder lost"),
-        ("Hallo {{1}} {{2}} {{3}}.", "placeholder added"),
-        ("Hallo {{1}} {{2}} {{2}}.", "placeholder added"),
-        ("Hallo { {1}}, {{2}}.", "placeholder lost"),
-        ("Hallo {{١}}, {{2}}.", "placeholder lost"),
-        ("Hallo {{2}}, {{1}}.", "placeholder order"),
-        (" ", "emptied"),
-        ("", "emptied"),
+        (english(), english(), {**NEW, "footer": None}, {"incomplete"}, "without Footer"),
+        (english(), both(), NEW, {"conflict"}, "translated anew"),  # it was made meanwhile
+        (BARE, BARE, {"buttons.0.label": "Los"}, {"incomplete"}, "without Button 2"),
+        (BARE, BARE, LABELS, set(), ""),
+        (
+            BARE,
+            BARE,
+            {**LABELS, "buttons.1.label": "{{9}}"},
+            {"incomplete", "placeholder added"},
+            "",
+        ),
     ],
 )
-def test_what_would_break_a_message_is_rejected(tmp_path, form, done, reason):
+def test_what_is_missing_comes_whole_or_not_at_all(tmp_path, out, now, work, reasons_of, message):
+    paths = sent(out, tmp_path, languages=["de"])
+    translate(paths, lambda field, _: work.get(field))
+    result = imported(paths, now)
+    assert {*reasons(result).values()} == reasons_of
+    assert all(message in each for each in result.rejected.message)
+    assert same(result.frame, now) == bool(reasons_of)
+    if not reasons_of:
+        buttons = result.frame.loc[("order_ready", "de"), "buttons"]
+        assert buttons == [button("custom", "Los"), COPY]
+
+
+# --- what people and programs may do to a file --------------------------------------------------
+
+
+@cases("form", "name", "edits", "reason")
+def test_a_text_that_was_changed_beside_its_translation_is_rejected(
+    tmp_path, form, name, edits, reason
+):
     paths = sent(both(), tmp_path, form, only="all")
-    translate(paths, lambda field, _: done if field == "text" else None)
-    result = imported(paths, both())
-    assert reasons(result) == {"text": reason}
-    assert same(result.frame, both())
-    if reason == "placeholder order":
-        taken = imported(paths, both(), any_order=True)
-        assert taken.frame.loc[("order_ready", "de"), "text"] == done
+    text = (tmp_path / name).read_text("utf-8")
+    for old, new in edits.items():
+        assert old in text
+        text = text.replace(old, new)
+    if "L<" not in text:
+        text = text.replace('msgstr "Larkspur"', 'msgstr "Lerche"').replace(
+            ">Larkspur</target", ">Lerche</target"
+        )
+    (tmp_path / name).write_text(text, "utf-8")
+    assert {*reasons(imported(paths, both())).values()} == {reason}
 
 
-def test_a_source_text_that_was_edited_in_the_file_is_told(tmp_path):
-    paths = sent(both(), tmp_path, "xliff", only="all")
-    path = tmp_path / "texts.de.xlf"
-    text = path.read_text().replace("<source>Larkspur", "<source>Lark").replace(">Larkspur<", ">L<")
-    path.write_text(text)
-    assert reasons(imported(paths, both())) == {"footer": "source edited"}
-
-
-def test_what_is_not_finished_waits(tmp_path):
-    paths = sent(both(), tmp_path, "po", only="all")
-    path = tmp_path / "texts.de.po"
-    text = path.read_text().replace('msgstr "Larkspur"', 'msgstr "Lerche"')
-    assert text.count("#, max-length:60\n") == 2  # the header, and then the footer
-    head, mark, tail = text.rpartition("#, max-length:60\n")
-    path.write_text(f"{head}#, fuzzy\n{mark}{tail}")
-    assert reasons(imported(paths, both())) == {"footer": "unfinished"}
-
-
-def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
+def test_a_stamp_or_a_place_that_was_changed_is_named_with_its_cells(tmp_path):
     paths = sent(both(), tmp_path, only="all")
     translate(paths, lambda _, source: f"neu {source}")
     path = tmp_path / "texts.csv"
@@ -331,26 +339,7 @@ def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
     result = imported(paths, both())
     assert reasons(result) == {"footer": "no stamp", "buttons.1.label": "not in the frame"}
     assert "or where it belongs was changed: see A5, B5, K5" in repr(result)
-    assert len(result.rejected) == 2
     assert result.changed.field.tolist() == ["headers.0.text", "text", "buttons.1.label"]
-
-
-@pytest.mark.parametrize(
-    ("form", "name", "old", "new"),
-    [
-        ("xliff", "texts.de.xlf", "de/order_ready", "de/a"),
-        ("xliff", "texts.de.xlf", '"footer"', '"foot"'),
-        ("po", "texts.de.po", "order_ready/footer", "order_ready/foot"),
-        ("po", "texts.de.po", "lang_code: de", "lang_code: fr"),
-    ],
-)
-def test_a_place_that_was_changed_is_told(tmp_path, form, name, old, new):
-    paths = sent(both(), tmp_path, form, only="all")
-    path = tmp_path / name
-    text = path.read_text("utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new).replace("Larkspur", "Lerche"), "utf-8")
-    assert "not in the frame" in reasons(imported(paths, both())).values()
 
 
 @pytest.mark.parametrize(
@@ -358,52 +347,12 @@ def test_a_place_that_was_changed_is_told(tmp_path, form, name, old, new):
 )
 def test_a_file_cannot_write_what_is_no_text_of_the_source(tmp_path, field):
     path = tmp_path / "made up.csv"
-    path.write_bytes(encode_csv([unit("", "", field=field)._replace(target="yes")]))
+    made_up = unit("", "", field=field)._replace(target="yes")
+    [(_, data)] = encode_units([made_up], path, "en").values()
+    path.write_bytes(data)
     result = imported(path, both())
     assert reasons(result) == {field: "stale"}
     assert same(result.frame, both())
-
-
-def test_a_new_content_is_made_whole_or_not_at_all(tmp_path):
-    paths = sent(english(), tmp_path, languages=["de"])
-    translate(paths, lambda field, source: None if field == "footer" else f"de {source}")
-    result = imported(paths, english())
-    assert set(reasons(result).values()) == {"incomplete"}
-    assert "without Footer" in result.rejected.message[0]
-    assert same(result.frame, english())
-
-
-def test_buttons_that_are_missing_come_together_or_not_at_all(tmp_path):
-    now = full(ENGLISH, {**GERMAN, "buttons": []})
-    paths = sent(now, tmp_path)
-    translate(paths, lambda field, _: "Los" if field == "buttons.0.label" else None)
-    assert reasons(imported(paths, now)) == {"buttons.0.label": "incomplete"}
-    translate(paths, lambda field, _: "Los" if field == "buttons.0.label" else "Spur")
-    result = imported(paths, now)
-    assert result.frame.loc[("order_ready", "de"), "buttons"] == [
-        button("custom", "Los"),
-        website("https://shop.example/en", label="Spur"),
-    ]
-
-
-def test_a_button_of_another_kind_takes_no_label(tmp_path):
-    paths = sent(both(), tmp_path, only="all")
-    translate(paths, lambda field, _: "Neu" if field == "buttons.0.label" else None)
-    other = full(
-        ENGLISH, {**GERMAN, "buttons": [button("call_phone", "Unterwegs"), *GERMAN["buttons"][1:]]}
-    )
-    assert reasons(imported(paths, other)) == {"buttons.0.label": "no place"}
-
-
-def test_what_was_rejected_is_shown_with_the_counts_and_spelled_out(tmp_path):
-    paths = sent(both(), tmp_path, only="all")
-    translate(paths, lambda field, _: "a{{9\u202e}}" if field == "text" else None)
-    output = repr(imported(paths, both()))
-    assert output.startswith(
-        "0 texts changed in 0 contents (0 new), 4 as they were, 1 rejected: 1 placeholder lost\n"
-    )
-    assert "\u202e" not in output
-    assert "order_ready de Text: placeholder lost" in output
 
 
 def came_back(n, verdict="stale", *, cell="E4", comment="", source="New text"):

@@ -1,94 +1,36 @@
+"""Languages: the forms, names, scripts, directions and tags of their codes."""
+
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from localization.contents import cases
 
 from chatkit.localization import language
 
-
-@pytest.mark.parametrize("code", ["en_US", "en-US", "en_us", "EN-us", " en_US "])
-def test_a_code_is_the_same_however_it_is_written(code):
-    assert language.normalize(code) == "en_US"
-    assert language.is_same(code, "en-US")
+#: The languages in which the tests look for a code.
+AMONG = language.SUPPORTED
+_XML_LANGUAGE = re.compile("[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*")  # of XML Schema, xs:language
 
 
-@pytest.mark.parametrize(
-    ("code", "form"),
-    [("zh-hant-tw", "zh_Hant_TW"), ("FIL", "fil"), ("es-419", "es_419"), ("sr_latn", "sr_Latn")],
-)
-def test_scripts_and_regions_have_their_usual_capitals(code, form):
-    assert language.normalize(code) == form
+@cases("code", "form", "name")
+def test_a_code_has_one_form_one_name_and_one_tag(code, form, name):
+    assert (language.normalize(code), language.name(code)) == (form, name)
+    assert language.bcp47_tag(code) == form.replace("_", "-")
+    assert language.is_same(code, form)
+    if form == code == name:  # it is no code
+        assert (language.letters(code), language.direction(code)) == (frozenset(), "ltr")
+        assert not language.is_tag(code)
 
 
-def test_en_is_not_en_us():
-    assert not language.is_same("en", "en_US")
-    assert language.base("en_US") == language.base("en") == "en"
-
-
-@pytest.mark.parametrize("unusual", ["", "x", "english", "en_USA_x", "<b>", "en__US", "../en"])
-def test_what_is_no_code_stays_as_it_is_and_names_itself(unusual):
-    assert language.normalize(unusual) == unusual
-    assert language.name(unusual) == unusual
-    assert language.letters(unusual) == frozenset()
-    assert language.direction(unusual) == "ltr"
-    assert not language.is_supported(unusual)
-
-
-def test_the_supported_codes_and_directions_are_those_of_the_facts(shared: Path):
-    facts = json.loads((shared / "facts/languages.json").read_text())
-    assert list(language.SUPPORTED) == [each["code"] for each in facts["languages"]]
-    for each in facts["languages"]:
-        assert (language.direction(each["code"]) == "rtl") == each["rtl"], each["code"]
-        assert language.base(each["code"]) == each["language"]
-
-
-@pytest.mark.parametrize("code", language.SUPPORTED)
-def test_every_supported_code_has_a_name_letters_and_its_own_form(code):
-    assert language.normalize(code) == code
-    assert language.is_supported(code.replace("_", "-").lower())
-    assert language.name(code) != code
-    assert language.letters(code)
-
-
-@pytest.mark.parametrize(
-    ("code", "name"),
-    [
-        ("de", "German"),
-        ("pt_BR", "Portuguese (Brazil)"),
-        ("ar_AE", "Arabic (United Arab Emirates)"),
-        ("prs_AF", "Dari (Afghanistan)"),
-        ("en-us", "English (United States)"),
-    ],
-)
-def test_names_are_those_of_cldr(code, name):
-    assert language.name(code) == name
-
-
-@pytest.mark.parametrize(
-    ("code", "script", "letters"),
-    [
-        ("ja", "Jpan", {"CJK", "HIRAGANA", "KATAKANA"}),
-        ("zh_HK", "Hant", {"CJK", "BOPOMOFO"}),
-        ("sr", "Cyrl", {"CYRILLIC", "LATIN"}),
-        ("prs_AF", "Arab", {"ARABIC"}),
-        ("sr_Latn", "Latn", {"LATIN"}),
-    ],
-)
-def test_scripts_are_those_of_cldr(code, script, letters):
-    assert language.script(code) == script
-    assert language.letters(code) == letters
-
-
-def test_the_source_is_found_as_it_is_else_alone_among_its_relatives():
-    assert language.find_code("en", ["de", "en_US", "en"]) == "en"
-    assert language.find_code("en-us", ["en", "en_US"]) == "en_US"
-    assert language.find_code("en", ["de", "en_GB"]) == "en_GB"
-    assert language.find_code("en", ["en_US", "en_GB"]) is None
-    assert language.find_code("en", ["de"]) is None
+@pytest.mark.parametrize("unusual", ["en US", "en_", "e\nn"])
+def test_what_is_no_tag_does_not_fit(unusual):
+    assert not language.is_tag(unusual)
 
 
 @given(st.text(max_size=12))
@@ -97,57 +39,57 @@ def test_any_text_can_be_asked_for(code):
     assert language.is_same(code, code)
 
 
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        ("pt-br", ["pt_BR"]),
-        ("de_DE", ["de"]),
-        ("fr_FR", ["fr"]),
-        ("en_UK", ["en_GB"]),
-        ("iw", ["he"]),
-        ("no", ["nb"]),
-        ("es-419", ["es"]),
-        ("pt", ["pt_BR", "pt_PT"]),
-        ("zh-Hant", ["zh_HK", "zh_TW", "zh_CN"]),
-        ("deu", ["de"]),
-        ("Italian", ["it"]),
-        ("portugese", ["pt_BR"]),
-        ("xx", []),
-        ("", []),
-    ],
-)
-def test_a_code_that_is_meant_is_of_the_same_language_before_it_is_spelled_alike(code, expected):
-    assert language.suggest_codes(code, language.SUPPORTED) == expected
-
-
-def test_codes_that_may_be_meant_are_asked_about():
-    asked = language.did_you_mean
-    assert asked("zh", language.SUPPORTED) == "did you mean zh_CN, zh_HK or zh_TW?"
-    assert asked("de_DE", language.SUPPORTED) == "did you mean de?"
-    assert asked("xx", language.SUPPORTED) == asked("de", ()) == ""
+def test_the_supported_codes_are_those_of_the_facts_and_known_to_cldr(shared: Path):
+    facts = json.loads((shared / "facts/languages.json").read_text())
+    assert list(language.SUPPORTED) == [each["code"] for each in facts["languages"]]
+    for each in facts["languages"]:
+        code = each["code"]
+        assert (language.direction(code) == "rtl") == each["rtl"], code
+        assert language.base(code) == each["language"]
+        assert language.normalize(code) == code and language.is_tag(code)
+        assert language.name(code) != code and language.letters(code), code
+        assert _XML_LANGUAGE.fullmatch(language.bcp47_tag(code))
 
 
 @pytest.mark.parametrize(
-    ("code", "written"),
+    ("code", "script", "letters", "spaces"),
     [
-        ("en", (".", ",", "mdy/")),
-        ("en-gb", (".", ",", "dmy/")),
-        ("de", (",", ".", "dmy.")),
-        ("sv", (",", "\u00a0", "ymd-")),
-        ("ja", (".", ",", "ymd/")),
-        ("hi", (".", ",", "dmy/")),
-        ("xx", None),
-        ("", None),
+        ("ja", "Jpan", {"CJK", "HIRAGANA", "KATAKANA"}, False),
+        ("zh_HK", "Hant", {"CJK", "BOPOMOFO"}, False),
+        ("sr", "Cyrl", {"CYRILLIC", "LATIN"}, True),
+        ("prs_AF", "Arab", {"ARABIC"}, True),
+        ("sr_Latn", "Latn", {"LATIN"}, True),
     ],
 )
+def test_scripts_are_those_of_cldr(code, script, letters, spaces):
+    assert language.script(code) == script
+    assert language.letters(code) == letters
+    assert language.has_spaces(code) == spaces
+
+
+@cases("code", "written")
 def test_numbers_and_dates_are_written_as_cldr_has_them(code, written):
-    assert language.conventions(code) == written
+    assert language.conventions(code) == (written and tuple(written))
 
 
-def test_of_two_forms_of_a_code_that_are_there_the_one_asked_for_is_found():
-    for code in ("en_US", "en-us"):
-        assert language.find_code(code, ["en-us", "en_US"]) == code
-    assert language.find_code("EN_US", ["de", "en-us", "en_US"]) == "en-us"
+@cases("code", "among", "result")
+def test_a_code_is_that_among_others_else_alone_among_its_relatives(code, among, result):
+    assert language.find_code(code, among) == result
+
+
+@cases("table", "code", "result")
+def test_a_table_has_a_row_for_a_region_a_language_or_all(table, code, result):
+    assert language.choose(table, code) == result
+
+
+@cases("code", "expected")
+def test_a_code_that_is_meant_is_of_the_same_language_before_it_is_spelled_alike(code, expected):
+    assert language.suggest_codes(code, AMONG) == expected
+    *first, last = expected or [""]
+    question = f"did you mean {', '.join(first)}{' or ' * bool(first)}{last or ''}?"
+    quoted = question.replace(" it?", ' "it"?')  # a word, too
+    assert language.did_you_mean(code, AMONG) == (quoted if expected else "")
+    assert language.did_you_mean(code, ()) == ""
 
 
 def test_the_source_comes_first_then_its_relatives_then_the_others_by_their_code():

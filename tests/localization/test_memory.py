@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from localization.contents import button, content
@@ -28,36 +31,26 @@ CONTENTS = [
 ]
 
 
-def test_the_same_text_comes_first_then_what_is_much_like_it() -> None:
-    result = TranslationMemory(CONTENTS, "de").suggest(READY)
-    assert [(one.translation, one.template_code, one.field, one.live) for one in result] == [
-        (BEREIT, "a", "text", True),
-        ("Dein Rad ist fertig. Hol es morgen ab.", "b", "text", False),
-    ]
-    assert result[0].alike == 1.0 and 0.7 <= result[1].alike < 1.0
-    assert result[1].source == "Your bike is ready. Come and collect it tomorrow."
+NEAR = ("Dein Rad ist fertig. Hol es morgen ab.", "b", "text", False)
 
 
-def test_labels_headers_and_footers_are_remembered_too() -> None:
-    (one,) = TranslationMemory(CONTENTS, "de").suggest("I am on my way")
-    assert (one.translation, one.field) == ("Ich komme", "buttons.0.label")
-
-
-def test_what_is_being_translated_is_not_suggested_to_itself() -> None:
-    memory = TranslationMemory(CONTENTS, "de")
-    assert [o.template_code for o in memory.suggest(READY, besides=("a", "text"))] == ["b"]
-
-
-def test_other_languages_and_untranslated_texts_are_not_suggested() -> None:
-    memory = TranslationMemory(CONTENTS, "de")
-    assert memory.suggest("We are closed.") == memory.suggest("Larkspur") == []
-    assert memory.suggest("  ") == []
+@pytest.mark.parametrize(
+    ("text", "besides", "result", "alike"),
+    [
+        (READY, None, [(BEREIT, "a", "text", True), NEAR], 1.0),
+        (READY, ("a", "text"), [NEAR], 0.91),
+        ("I am on my way", None, [("Ich komme", "a", "buttons.0.label", True)], 1.0),
+        ("i am on my WAY", None, [("Ich komme", "a", "buttons.0.label", True)], 0.99),
+        *((text, None, [], None) for text in ("We are closed.", "Larkspur", "  ")),
+    ],
+)
+def test_translations_of_texts_like_one_are_suggested_the_most_alike_first(
+    text: str, besides: tuple[str, str] | None, result: list[Any], alike: float | None
+) -> None:
+    suggestions = TranslationMemory(CONTENTS, "de").suggest(text, besides=besides)
+    assert [(o.translation, o.template_code, o.field, o.live) for o in suggestions] == result
+    assert [one.alike for one in suggestions[:1]] == [alike] * bool(result)
     assert len(TranslationMemory(CONTENTS, "it")) == 0
-
-
-def test_capitals_do_not_count_but_the_same_text_is_told_from_it() -> None:
-    (one,) = TranslationMemory(CONTENTS, "de").suggest("i am on my WAY")
-    assert one.alike == 0.99
 
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=8), st.text())

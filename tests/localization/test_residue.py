@@ -7,7 +7,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from localization.contents import DEMO, demo  # noqa: F401
+from localization.contents import DEMO, cases, demo  # noqa: F401
 from localization.test_importer import imported, reasons, sent
 from localization.translator import ENGLISH, FORMATS, english, translate
 from openpyxl.cell.rich_text import CellRichText, TextBlock
@@ -16,7 +16,7 @@ from openpyxl.styles import Font
 
 from chatkit.errors import InputError
 from chatkit.localization.files import read_units
-from chatkit.localization.importer import strip_residue
+from chatkit.localization.units import strip_residue
 
 GOOD = "Ciao {{1}}, l’ordine {{2}} è pronto: vieni a prenderlo oggi."
 SIGNS = GOOD.replace("oggi", "oggi & <3 *o* 5 < 6")
@@ -82,16 +82,7 @@ def test_residue_of_programs_in_a_translation(tmp_path, form, case):
     assert result.frame.loc[("order_ready", "it"), "text"] == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "source"),
-    [
-        ("Tom &amp; Ana", "Tom &amp; Ana of us"),
-        ("<b>Ana</b> &quot;x&quot;", "<b>Ana</b> of us"),
-        ("\nAna", "\nAna of us"),
-        ("R&D; AT&T; Q&A", "R&D"),
-        (" Ana ", "Ana"),
-    ],
-)
+@cases("text", "source")
 def test_what_the_source_has_too_is_left_as_it_is(text, source):
     assert strip_residue(text, source) == text
 

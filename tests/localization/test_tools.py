@@ -5,7 +5,6 @@ And what people and programs do to them that cannot be taken: each is told by ro
 
 import io
 import re
-import zipfile
 
 import openpyxl
 import pandas
@@ -16,7 +15,6 @@ from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
 
 import chatkit
-from chatkit.errors import InputError
 
 FORMS = tuple(FORMATS)
 CODE = "order_ready"
@@ -278,30 +276,6 @@ def test_every_text_has_its_verdict_by_row_and_cell(client, spreadsheet):
     assert {"too long", "glossary broken"}.isdisjoint(wider.rejected.reason)
 
 
-def renamed(spreadsheet):
-    spreadsheet["fr"]["E1"] = "Traduction"
-
-
-def doubled(spreadsheet):
-    spreadsheet["fr"]["M1"] = "translation"
-
-
-@pytest.mark.parametrize(
-    ("change", "output"),
-    [
-        (renamed, "sheet fr, row 1 lacks the names of columns: translation; not known: 'Traduct"),
-        (doubled, "sheet fr, the column translation is there twice: E1 and M1"),
-    ],
-)
-def test_a_sheet_whose_columns_were_changed_stops_the_whole_file(
-    client, spreadsheet, change, output
-):
-    changed(spreadsheet, lambda spreadsheet: spreadsheet["de"].__setitem__("E4", "Neu"))
-    changed(spreadsheet, change)
-    with pytest.raises(InputError, match=output):
-        client.templates.read_translations(spreadsheet)
-
-
 def test_a_sheet_that_was_copied_and_edited_twice_is_told_with_both_places(client, spreadsheet):
     def change(spreadsheet):
         copy = spreadsheet.copy_worksheet(spreadsheet["de"])
@@ -312,38 +286,3 @@ def test_a_sheet_that_was_copied_and_edited_twice_is_told_with_both_places(clien
     rejected = client.templates.read_translations(spreadsheet).rejected
     assert rejected.reason.tolist() == ["twice", "twice"]
     assert "sheet de, row 4 and texts.xlsx, sheet de Copy, row 4" in rejected.message[0]
-
-
-def packed(*names):
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as file:
-        for name in names:
-            file.writestr(name, "x")
-    return target.getvalue()
-
-
-UNSUPPORTED = {
-    "a.csv": (b"name,number\nAna,12025550123\n", "does not hold translations"),
-    "a.po": (b'msgid "Hello"\nmsgstr "Hallo"\n', "None of its 1 text has a stamp"),
-    "a.docx": (packed("word/document.xml"), "not a readable XLSX file"),
-    "a.ods": (packed("mimetype", "content.xml"), "not a readable XLSX file"),
-    "a.zip": (packed("texts.csv"), "not a readable XLSX file"),
-    "a.xls": (b"\xd0\xcf\x11\xe0" + b"\0" * 99, "an old Excel file"),
-    "a.png": (b"\x89PNG\r\n\x1a\n", "a picture"),
-    "a.xlf": (
-        b'<xliff version="1.2"><file original="a.html"><body><trans-unit id="1"><source>Hi'
-        b"</source></trans-unit></body></file></xliff>",
-        "None of its 1 text has a stamp",
-    ),
-    "a.xliff": (b'<xliff version="2.0"/>', "must be XLIFF of version 1.2, and is xliff 2.0"),
-}
-
-
-@pytest.mark.parametrize("name", UNSUPPORTED)
-def test_a_foreign_file_is_named_and_nothing_of_the_others_is_taken(
-    client, spreadsheet, tmp_path, name
-):
-    data, output = UNSUPPORTED[name]
-    (tmp_path / name).write_bytes(data)
-    with pytest.raises(InputError, match=f"^{name}: .*{output}"):
-        client.templates.read_translations([spreadsheet, tmp_path / name])

@@ -11,7 +11,7 @@ from caller import Caller
 from internals import service_of
 
 from chatkit.flowjson.lint import lint
-from chatkit.localization.checks import check_content
+from chatkit.localization.audit import check_content
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.templates import LANGUAGES

@@ -6,6 +6,7 @@ import stat
 import pandas as pd
 import pytest
 from keyrings import FileKeyring
+from localization.contents import cases
 
 import chatkit
 from chatkit import settings
@@ -111,25 +112,19 @@ def test_what_cannot_be_a_language_code_is_refused_before_it_is_sent(demo, code)
 # --- files ------------------------------------------------------------------------------
 
 
-def test_a_text_file_has_one_a_line(tmp_path):
+def test_a_text_file_has_one_a_line_and_a_table_is_refused(tmp_path):
     path = tmp_path / "codes.txt"
     path.write_bytes(b"\xef\xbb\xbforder_ready\r\n\r\n# later: spring\r\n  welcome \r\n")
     assert template_codes(path) == template_codes(str(path)) == ["order_ready", "welcome"]
-
-
-@pytest.mark.parametrize("name", ["codes.CSV", "codes.tsv", "codes.xlsx"])
-def test_a_table_is_refused_with_what_to_pass(tmp_path, name):
-    for path in (tmp_path / name, str(tmp_path / name)):
-        with pytest.raises(InputError, match=rf"{name} is a table: put its codes into a \.txt"):
-            template_codes(path)
-
-
-def test_an_empty_file_names_no_templates_and_a_missing_one_is_an_error_of_the_system(tmp_path):
-    (tmp_path / "codes.txt").write_text("\n")
+    path.write_text("\n")
     with pytest.raises(InputError, match="Which templates"):
-        template_codes(tmp_path / "codes.txt")
+        template_codes(path)
     with pytest.raises(FileNotFoundError):
         template_codes("no such file.txt")
+    for name in ("codes.CSV", "codes.tsv", "codes.xlsx"):
+        for table in (tmp_path / name, str(tmp_path / name)):
+            with pytest.raises(InputError, match=rf"{name} is a table: put its codes into a \.txt"):
+                template_codes(table)
 
 
 # --- remembered -------------------------------------------------------------------------
@@ -157,15 +152,7 @@ def test_those_before_are_replaced_and_none_forgets_them(file):
     assert file.read_text() == FILE
 
 
-@pytest.mark.parametrize(
-    ("other", "reason"),
-    [
-        ({"name": None}, "has no name"),
-        ({"name": "environment"}, "has no name"),
-        ({"name": "the sandbox", "sandbox": "1", "base_url": "http://localhost"}, "sandbox"),
-        ({"name": "staging", "account_id": "2"}, "has no name"),
-    ],
-)
+@cases("other", "reason")
 def test_others_are_remembered_while_the_client_lasts_and_it_says_so(file, other, reason):
     remembered = RememberedCodes(connection(**other))
     message = remembered.save_codes(["welcome"])

@@ -2,6 +2,7 @@
 
 import pytest
 from bulk.planning import content, log
+from localization.contents import cases
 from profiled import client, sandbox, scripted  # noqa: F401
 
 import chatkit
@@ -50,15 +51,7 @@ def test_contents_are_created_listed_updated_and_deleted(contents):
         contents.get("en")
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"headers": [{"type": "sound"}]}, "headers.0.type"),
-        ({"buttons": [{"type": "custom", "label": 7}]}, "buttons.0.label"),
-        ({"variables": {"1": 7}}, "variables.1"),
-        ({"is_draft": "yes"}, "is_draft"),
-    ],
-)
+@cases("change", "field")
 def test_what_cannot_be_sent_is_refused_with_its_field(contents, change, field):
     with pytest.raises(chatkit.errors.InputError) as caught:
         contents.create(**{**ENGLISH, **change})
@@ -164,18 +157,7 @@ def test_a_language_that_is_not_there_is_told_with_those_that_are(present, lang,
 EXISTS = "It exists: client.templates('order_ready').update('{}', …) changes it."
 
 
-@pytest.mark.parametrize(
-    ("status", "report", "lang", "advice"),
-    [
-        (409, {}, "pt_BR", EXISTS.format("pt_BR")),
-        (409, {}, "pt-BR", EXISTS.format("pt-BR")),
-        (422, BAD_LANGUAGE, "xx", LANGUAGES),
-        (422, BAD_LANGUAGE, "pt-BR", HYPHEN + LANGUAGES),
-        (422, BAD_TEXT, "pt-BR", HYPHEN + LANGUAGES),
-        (422, BAD_TEXT, "en", None),
-        (422, {}, "en", None),
-    ],
-)
+@cases("status", "report", "lang", "advice")
 def test_a_create_that_is_refused_says_what_can_be_done_about_it(status, report, lang, advice):
     contents = scripted(lambda *_: (status, report)).templates("order_ready")
     with pytest.raises(chatkit.errors.Refused) as caught:

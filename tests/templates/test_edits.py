@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from localization.contents import button, content, demo, frame, website
+from localization.contents import button, cases, content, demo, frame, website
 from volume import volume
 
 from chatkit.errors import InputError
@@ -66,29 +66,7 @@ def test_the_frame_that_was_given_and_what_does_not_change_stay_as_they_are():
     assert edited.buttons.iloc[0] is before.buttons.iloc[0]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "before", "after"),
-    [
-        ("1", "2", "1: {{1}} of 1", "2: {{1}} of 2"),
-        ("{", "(", "a { b {{1}}", "a ( b {{1}}"),
-        ("{{1}}", "{{2}}", "Hi {{1}}", "Hi {{1}}"),
-        ("{{1}}", "Ana", "Hi {{1}}", "Hi {{1}}"),
-        ("Hi {{1}}", "Dear {{1}}", "Hi {{1}}, Hi {{2}}", "Dear {{1}}, Hi {{2}}"),
-        ("Hi {{1}}", "Dear {{2}}", "Hi {{1}}", "Hi {{1}}"),
-        ("Hi", "{{3}}", "Hi {{1}}", "Hi {{1}}"),
-        ("x", "{", "x{1}} x {{1}}", "x{1}} x {{1}}"),  # a placeholder would come to be
-        ("i {", "o {", "Hi {{1}}", "Ho {{1}}"),
-        ("Hi ", "Dear ", "Hi {{1}}", "Dear {{1}}"),
-        ("!", "?", "Hi {{1}}!", "Hi {{1}}?"),
-        (" {", "X", "Hi {{1}}", "Hi {{1}}"),  # half of it
-        ("}!", "X", "Hi {{1}}!", "Hi {{1}}!"),
-        # a text is found as it is written
-        ("a.c", "X", "abc a.c", "abc X"),
-        ("(", r"\1", "Hi (", r"Hi \1"),
-        # the neighbours of half characters are characters
-        ("a", "\ud7ff\ue000", "an a", "\ud7ff\ue000n \ud7ff\ue000"),
-    ],
-)
+@cases("old", "new", "before", "after")
 def test_placeholders_are_never_touched(old, new, before, after):
     assert text(old, new, before) == after
 
@@ -103,17 +81,7 @@ def test_what_is_left_alone_is_told():
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("", "x", "needs a text to look for"),
-        (7, "x", "two texts"),
-        ("a", None, "two texts"),
-        ("a", "\ud800", "half a character"),
-        ("a", "x\udfff", "half a character"),
-        ("\ud800", "x", "half a character"),
-    ],
-)
+@cases("old", "new", "message")
 def test_what_cannot_be_done_is_refused(old, new, message):
     with pytest.raises(InputError, match=message):
         Replacement(old, new).edit_frame(frame(content(text="a")))

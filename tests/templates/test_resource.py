@@ -1,7 +1,5 @@
 """The message templates of the account: read, checked, edited and translated together."""
 
-import csv
-
 import pytest
 from localization.contents import DEMO
 from profiled import client, sandbox
@@ -139,41 +137,7 @@ def test_what_the_platform_refuses_gets_live_when_one_says_so_and_is_undone(demo
     assert again.counts["update"] == 1 and not get_refused_cells(again)
 
 
-def test_a_plan_is_held_against_what_others_did_meanwhile(demo):
-    plan = demo.templates.replace("{{1}}", "{{1}} ", ["order_ready"])
-    english = [change for change in plan.changes if change.key == "en"]
-    assert english
-    demo.templates("order_ready").update("en", text="Somebody else was here before you, {{1}}.")
-    result = plan.apply(many=True)
-    assert result.state[("order_ready", "en")] == "conflict"
-
-
 # --- translators ----------------------------------------------------------------------------
-
-
-def test_what_a_translator_wrote_is_planned_and_what_is_spoilt_is_rejected(demo, tmp_path):
-    path = tmp_path / "texts.csv"
-    demo.templates.export(path, ["order_ready"], languages=["nl", "fi"])
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    for row in rows:
-        spoilt = row["lang_code"] == "fi" and row["field"] == "footer"
-        row["translation"] = "{{9}}" if spoilt else f"{row['source']}!"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    returned = demo.templates.read_translations(path)
-    (lost,) = returned.rejected.itertuples()
-    assert (lost.lang_code, lost.field, lost.reason) == ("fi", "footer", "placeholder added")
-    assert len(returned.changed) + 1 == len(rows)
-    changes = returned.plan.changes
-    assert {(each.kind, each.key) for each in changes} == {("create", "nl"), ("create", "fi")}
-    for change in changes:
-        assert change.after["is_draft"] is True
-        assert change.after["text"].endswith("!")
-        assert change.after["footer"] == ("" if change.key == "fi" else "Larkspur Cycles!")
-    assert (returned.plan.apply().state == "applied").all()
 
 
 def test_a_template_that_a_translator_renamed_is_rejected_and_not_an_error(demo, tmp_path):

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from localization.contents import cases
 
 import chatkit
 from chatkit.errors import InputError
 from chatkit.imports.characters import check_text
-from chatkit.localization.rules import CHARACTERS, RULES
+from chatkit.localization.checks import CHARACTERS, RULES
 
 CODE, OTHER = "order_ready", "rental_reminder"
 
@@ -148,18 +149,7 @@ def test_a_warning_is_silenced_for_one_text_or_a_language_or_everywhere(client: 
     assert (CODE, "de") in silence("de", CODE, "footer", off=True), "the text counts over all"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ({"code": "qoutes"}, "there is no such warning; did you mean 'quotes'"),
-        ({"code": "text empty"}, "the platform refuses it"),
-        ({"code": "invisibel"}, "did you mean 'invisible'"),
-        ({"code": "quotes", "languages": "german?"}, "is not written like a language"),
-        ({"off": True}, "Name the warning"),
-        ({"template_code": CODE}, "Name the warning"),
-        ({"languages": "de"}, "Name the warning"),
-    ],
-)
+@cases("arguments", "reason")
 def test_what_cannot_be_silenced_is_told(
     client: Any, arguments: dict[str, Any], reason: str
 ) -> None:

@@ -15,7 +15,7 @@ from oracles.contents import check_content
 
 import chatkit
 from chatkit import Sandbox
-from chatkit.localization import checks
+from chatkit.localization import audit
 
 SOUND: dict[str, Any] = {
     "lang_code": "en",
@@ -159,7 +159,7 @@ def test_any_values_of_its_fields_are_checked_without_an_exception(change: dict[
 
 def refused(content: dict[str, Any]) -> tuple[bool, bool]:
     """Return whether both the check and the oracle expect the platform to refuse a content."""
-    ours = any(each.refused for each in checks.check_content(content))
+    ours = any(each.refused for each in audit.check_content(content))
     return ours, any(each.severity == "error" for each in check_content(content))
 
 
@@ -252,9 +252,9 @@ def test_check_and_oracle_agree_on_what_is_changed_in_a_sound_content(
 ) -> None:
     content = (SAMPLED | (AUTH if codes else {})) | change
     ours, others = refused(content)
-    assert ours == others, (checks.check_content(content), check_content(content))
+    assert ours == others, (audit.check_content(content), check_content(content))
 
 
 @given(st.dictionaries(st.sampled_from([*SOUND, *AUTH, "auth_apps"]), JSON))
 def test_the_check_takes_any_values_without_an_exception(change: dict[str, Any]) -> None:
-    checks.check_content(SOUND | change)
+    audit.check_content(SOUND | change)

@@ -12,7 +12,7 @@ from widgets.screen import html, page_of, part, send
 
 import chatkit
 from chatkit.errors import InputError
-from chatkit.templates.bulk_templates import BulkTemplates
+from chatkit.templates.contents import BulkTemplates
 from chatkit.widgets.contentform import Preview
 from chatkit.widgets.queueview import QueueCard
 
