@@ -119,7 +119,7 @@ def test_options_are_written_in_the_form_or_come_from_a_reference() -> None:
     options = [{"id": "a", "title": "A", "description": "kept"}]
     one = made("Dropdown", "data-source", options)
     assert one.read() == options
-    type_into(one, "title", "Alpha")
+    type_into(one, "Title", "Alpha")
     press(one, "Add option")
     assert one.read() == [
         {"id": "a", "title": "Alpha", "description": "kept"},
@@ -127,10 +127,10 @@ def test_options_are_written_in_the_form_or_come_from_a_reference() -> None:
     ]
     press(one, "Remove option 1")
     assert [item["id"] for item in one.read()] == ["option"]
-    type_into(one, "or a reference in their place", "${data.options}")
+    type_into(one, "Or a reference in their place", "${data.options}")
     assert one.read() == "${data.options}"
     assert find(one, "Add option").hidden
-    type_into(one, "or a reference in their place", "words")
+    type_into(one, "Or a reference in their place", "words")
     with pytest.raises(ValueError, match="reference"):
         one.read()
     for unusual in ([1], [{"id": 1}], 5):  # shown as JSON
@@ -142,7 +142,7 @@ def test_the_options_of_a_component_are_edited_from_its_form() -> None:
         editor = chatkit.Editor(resource=client.flows, flow=301)
         place = next(f"{row.pointer}" for row in editor._rows.values() if row.name == "Dropdown")
         editor.select(place)
-        type_into(editor, "title", "First", 0)
+        type_into(editor, "Title", "First", 0)
         press(editor, "Add option")
         options = editor.state.find(f"{place}/data-source")
         assert options[0]["title"] == "First" and options[-1]["title"] == "New"

@@ -58,7 +58,7 @@ def test_no_state_message_log_or_file_has_the_secret(
     form.comm.send = lambda *passed, **named: sent.append(repr((passed, named)))
     press(form, CREATE)
     secret = form.secret_once.secret.reveal()
-    type_into(form, "is_active", False)
+    type_into(form, "Active", False)
     press(form, "Save webhook")
     report = [repr(form), repr(form.record), form.line, form.message, json.dumps(static(form))]
     report += [json.dumps(w.Widget.get_manager_state(), default=repr), caplog.text, *sent]
@@ -98,14 +98,14 @@ def test_a_kind_that_nobody_has_named_keeps_its_box(account: Client) -> None:
 
 def test_it_may_start_switched_off(account: Client) -> None:
     form = filled(account, "*")
-    type_into(form, "is_active", False)
+    type_into(form, "Active", False)
     assert "is_active=False" in form.line
     assert form.submit().is_active is False
 
 
 def test_a_wrong_address_is_told_and_nothing_is_sent(account: Client) -> None:
     form = filled(account, "*")
-    type_into(form, "url", "http://shop.example")
+    type_into(form, "Address", "http://shop.example")
     with pytest.raises(InputError):
         form.submit()
     assert form.problems["url"].startswith("must be an https://")
@@ -119,10 +119,10 @@ def test_after_a_lost_answer_the_next_click_only_looks_and_tells_of_the_lost_sec
         service.on("POST", "webhooks", lost)
         press(form, CREATE)
         assert "may or may not have taken effect" in form.message
-        assert find(form, "url").disabled
+        assert find(form, "Address").disabled
         press(form, LOOK)
         assert "delete it and create it again" in form.message and form.secret_once.secret is None
-        assert not find(form, "url").disabled
+        assert not find(form, "Address").disabled
         assert len(service.writes()) == len(service.all("webhooks")) == 1
 
 

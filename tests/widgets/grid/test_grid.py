@@ -59,7 +59,9 @@ def test_what_cannot_be_set_is_raised_and_leaves_the_grid_as_it_was(grid, row, c
 def test_a_number_that_another_contact_has_waits_and_the_message_says_so(grid, contacts):
     grid.set(50001, "country_code", contacts.country_code[50002])
     grid.set(50001, "number", contacts.number[50002])
-    assert grid.message == "number of row 50001 waits: row 50002 has it. grid.refused lists it."
+    assert (
+        grid.message == "Phone number of row 50001 waits: row 50002 has it. grid.refused lists it."
+    )
     grid.set(50002, "number", "2025550143")
     assert grid.message == "" and grid.refused.empty
 
@@ -395,7 +397,7 @@ def test_what_would_be_replaced_is_shown_before_it_is(page: Page):
     assert (answer["count"], answer["refused"]) == (0, len([*_numbers(page, "7")]))
     asked = {"text": "Oliver Smith", "by": "Ollie Smith", "column": "name", "case": True}
     (answer,) = page.send("preview", **asked)
-    assert answer["preview"][0] == ["50001", "name", "Oliver Smith", "Ollie Smith", ""]
+    assert answer["preview"][0] == ["50001", "Name", "Oliver Smith", "Ollie Smith", ""]
     page.send("replace", **asked)
     assert page.heard[-1]["note"].startswith(f"Replaced in {answer['count']} cell")
     assert page.grid.frame().name[50001] == "Ollie Smith"

@@ -428,7 +428,7 @@ def test_flows_are_shown_by_what_differs_in_their_documents() -> None:
         frame = client.flows.frame(full=True)
         frame.at[key, "flow_json"] = DOCUMENT
         view = PlanView(client.flows.plan(frame))
-        assert "flow_json/<wbr>version" in html(rows(view))
+        assert 'title="flow_json/version">Flow document /<wbr>version<' in html(rows(view))
 
 
 # --- as text ----------------------------------------------------------------------------------
