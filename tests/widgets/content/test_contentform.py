@@ -366,15 +366,6 @@ def test_what_is_saved_but_cannot_be_read_again_is_said():
     assert form.message.startswith("It is saved, but it cannot be read again")
 
 
-def test_what_is_saved_is_told_once():
-    report = []
-    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
-        form = ContentForm(client.templates("order_ready"), "ar", saved=lambda: report.append(1))
-        form.set("footer", "لاركسبر")
-        form.review().apply()
-    assert report == [1]
-
-
 def test_it_has_a_page_that_is_no_widget(target):
     form = ContentForm(target, "de")
     form.set("footer", "x" * 61)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from chatkit.errors import InputError
 from chatkit.widgets.editor import Editor
 from chatkit.widgets.editor.edits import make_flow
 
@@ -20,12 +19,6 @@ def types(editing: Editor) -> list[str]:
     return [one["type"] for one in editing.state.find(PLACE)]
 
 
-def test_the_first_screen_is_selected(editing: Editor) -> None:
-    assert editing.selected == "/screens/0"
-    assert editing.document == make_flow()
-    assert editing.lint().ok
-
-
 def test_what_is_added_is_selected(editing: Editor) -> None:
     editing.add("TextInput")
     assert editing.selected == f"{PLACE}/1"  # before the footer
@@ -39,18 +32,6 @@ def test_what_is_added_is_selected(editing: Editor) -> None:
     assert editing.selected == "/screens/1"
     assert types(editing) == ["TextHeading", "TextInput", "Dropdown", "Footer"]
     assert not editing.lint()  # the answers are sent, and the new screen is led to
-
-
-def test_branches_are_added(editing: Editor) -> None:
-    editing.add("TextInput")
-    editing.add("If")
-    editing.add("Else")
-    assert editing.selected == f"{PLACE}/2/else"
-    editing.add("TextBody")
-    assert editing.selected == f"{PLACE}/2/else/1"
-    assert editing.lint().ok, editing.lint()
-    with pytest.raises(InputError, match="Else cannot be added"):
-        editing.add("Else")
 
 
 def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Editor) -> None:
@@ -69,14 +50,6 @@ def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Edito
     assert editing.document == make_flow()
     editing.redo()
     assert types(editing) == ["TextHeading", "TextInput", "Footer"]
-
-
-def test_values_are_set_taken_away_and_renamed(editing: Editor) -> None:
-    editing.set("/screens/0/title", "Hello")
-    editing.unset("/screens/0/success")
-    editing.rename("/screens/0", "HELLO")
-    (screen,) = editing.document["screens"]
-    assert (screen["id"], screen["title"], "success" in screen) == ("HELLO", "Hello", False)
 
 
 def test_typing_after_a_selection_is_a_step_of_its_own(editing: Editor) -> None:

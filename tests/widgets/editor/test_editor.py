@@ -226,20 +226,6 @@ def test_without_an_account_there_is_nothing_to_save_to(editor: Editor) -> None:
         Editor(flow=301)
 
 
-def test_a_flow_of_the_account_is_edited_and_saved(client: Client) -> None:
-    editor = Editor(resource=client.flows, flow=301)
-    assert "Book a repair" in html(editor)
-    editor.set(TITLE, "Repairs")
-    press(editor, "Save …")
-    view = part(editor, PlanView)
-    assert "update" in repr(view.plan)
-    view.apply()
-    live = client.flows.get(301).flow_json
-    assert live is not None
-    assert live["screens"][0]["title"] == "Repairs"
-    assert len(editor.plan()) == 0
-
-
 def test_a_new_flow_is_named_and_saved(client: Client) -> None:
     editor = Editor(make_flow(), resource=client.flows)
     press(editor, "Save as a new flow …")
