@@ -38,6 +38,9 @@ def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Edito
     editing.add("TextInput")
     editing.move(f"{PLACE}/1", -1)
     assert editing.selected == f"{PLACE}/0"
+    for place, by, moved in ((0, -1, 0), (0, 9, 2), (2, -9, 0)):  # not beyond the ends
+        editing.move(f"{PLACE}/{place}", by)
+        assert editing.selected == f"{PLACE}/{moved}"
     editing.duplicate(f"{PLACE}/0")
     assert editing.selected == f"{PLACE}/1"
     editing.remove(f"{PLACE}/1")
@@ -45,7 +48,7 @@ def test_items_are_moved_copied_and_removed_and_selection_follows(editing: Edito
     editing.remove(f"{PLACE}/2")
     assert editing.selected == f"{PLACE}/1"  # the one before it
     assert types(editing) == ["TextInput", "TextHeading"]
-    for _ in range(5):
+    for _ in range(7):
         editing.undo()
     assert editing.document == make_flow()
     editing.redo()
