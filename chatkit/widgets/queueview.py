@@ -156,11 +156,13 @@ class QueueView(ReviewedEdits, Exported, PanelPage):
     def _suggest(self) -> None:
         """Show suggestions: of this queue at once, and of other templates when they are read."""
         with self._suggesting:
-            found = self.queue.suggestions(self._number, at_hand=True)
+            suggestions = self.queue.suggestions(self._number, at_hand=True)
             self._near.children = [
-                part for n, one in enumerate(found, 1) for part in self._draw_suggestion(n, one)
+                part
+                for n, one in enumerate(suggestions, 1)
+                for part in self._draw_suggestion(n, one)
             ]
-            self._near.hidden = not found
+            self._near.hidden = not suggestions
         self.draw()
         if not self.queue.has_other_contents and self._reader is None:
             self._reader = Thread(target=self._read_others, name="chatkit memory", daemon=True)
