@@ -138,6 +138,12 @@ class ContactEndpoints(Endpoints[Contact]):
     )
     file_call = "chatkit.read_contacts({})"
     as_text_advice = "read the file with chatkit.read_contacts(path), which keeps every digit"
+    labels: ClassVar[Mapping[str, str]] = {
+        "number": "Phone number",
+        "ref_id": "Reference",
+        "meta_name": "Platform name",
+        "wa_phone_id": "Platform ID",
+    }
     instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
         _NAME_PARTS,
         "edit name, the whole of it: the service splits it (Contacts, rule 2)",

@@ -153,6 +153,13 @@ class FlowEndpoints(Endpoints[Flow]):
     file_defaults: ClassVar[Mapping[str, Any]] = {"template_name": "default"}
     defaults: ClassVar[Mapping[str, Any]] = {"template_name": "default"}
     documents = frozenset({"flow_json"})
+    labels: ClassVar[Mapping[str, str]] = {
+        "wa_flow_id": "Platform ID",
+        "wa_status": "Status",
+        "template_name": "Template",
+        "flow_json": "Flow document",
+        "flow_json_raw": "Raw document",
+    }
     refuses = "The platform refuses to publish documents with errors."
     lossy_fields = ("wa_status",)
     instead: ClassVar[Mapping[str, str]] = {

@@ -154,6 +154,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
     most = MAX_WEBHOOKS
     lost = "its signing secret was in that answer: delete it and create it again"
     defaults: ClassVar[Mapping[str, Any]] = {"events": [_ALL]}
+    labels: ClassVar[Mapping[str, str]] = {"url": "Address", "webhook_secret": "Signing secret"}
 
     def make_account_notes(self, frame: pd.DataFrame) -> list[str]:
         """Note the hosts of addresses that seem to contain a password or a token."""

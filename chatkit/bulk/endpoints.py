@@ -34,7 +34,7 @@ from chatkit.api.transport import Transport
 from chatkit.bulk.changes import Change
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem, Refused
 from chatkit.frames.snapshot import Snapshot, get_snapshot, keep_snapshot
-from chatkit.util.display import many
+from chatkit.util.display import format_label, many
 from chatkit.util.progress import Forecast, Progress
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ class Declaration:
     #: What a form for a new record begins with in fields that a create requires.
     defaults: ClassVar[Mapping[str, Any]] = {}
     most: ClassVar[int | None] = None  #: how many an account may have
+    #: What people call fields whose names do not say it.
+    labels: ClassVar[Mapping[str, str]] = {}
     #: How a column of numbers becomes texts.
     as_text_advice: ClassVar[str] = "read it as text, like pd.read_csv(path, dtype=str)"
     file_call: ClassVar[str] = "pd.read_excel({}, dtype=str)"  #: reads a frame from a file
@@ -110,6 +112,18 @@ class Declaration:
     def place(self) -> str:
         """The code by which a person reaches these records."""
         return f"client.{self.noun}s"
+
+    @classmethod
+    def format_label(cls, place: str) -> str:
+        """Return what people call a field, or a place in one: "Draft", "Button 2, label"."""
+        name, *steps = re.split("[./]", place)
+        label = cls.labels.get(name) or format_label(name)
+        if name in cls.documents and steps:
+            return f"{label} /{'/'.join(steps)}"
+        if steps and steps[0].isdecimal() and label.endswith("s"):
+            label = f"{label.removesuffix('s')} {int(steps.pop(0)) + 1}"
+        inner = [cls.labels.get(step) or format_label(step) for step in steps]
+        return ", ".join([label, *(one[:1].lower() + one[1:] for one in inner)])
 
 
 class Endpoints(Declaration, Generic[R]):

@@ -142,7 +142,7 @@ class ContentBody(Body):
     connected_catalog_id: str | int | None = Field(None, description="Which catalog.")
     is_catalog_connected: bool = Field(False, description="Whether that catalog is connected.")
     is_custom_validity_period: bool = Field(
-        False, description="Whether validity_period_seconds counts."
+        False, description="Whether the validity period counts."
     )
     validity_period_seconds: int | None = Field(
         None, description="Seconds after which it is no longer delivered."
@@ -223,6 +223,21 @@ class ContentEndpoints(Endpoints[Content]):
     account_key = ("template_code", "lang_code")
     file = "templates/*/*.json"
     detailed = True
+    labels: ClassVar[Mapping[str, str]] = {
+        "lang_code": "Language",
+        "variables": "Sample text",
+        "validity_period_seconds": "Validity period, seconds",
+        "connected_catalog_id": "Connected catalog",
+        "auth_delivery_method": "Code delivery",
+        "auth_add_security_recommendation": "Security recommendation",
+        "auth_add_code_expiration": "Code expiration",
+        "auth_code_expiration_seconds": "Code expiration, seconds",
+        "auth_apps": "Apps",
+        "text_variable": "Sample",
+        "link": "Address",
+        "url_type": "Address type",
+        "dynamic_url": "Sample address",
+    }
     refuses = (
         "Contents that break the API document are refused, and so are live contents that the "
         "platform rejects."

@@ -244,6 +244,13 @@ def format_short_json(value: Any) -> str:
 RenderedPair = tuple[RenderedValue, RenderedValue]
 
 
+def format_label(name: str) -> str:
+    """Return the name of a field as people read it: `is_draft` is "Draft"."""
+    words = re.sub("[_-]+", " ", re.sub("^(is|has)_|_at$", "", name))
+    words = re.sub(r"\b(ai|http|id|json|url)\b", lambda match: match[0].upper(), words)
+    return words[:1].upper() + words[1:]
+
+
 def find_differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield the JSON pointers and values at which two nested values differ.
 

@@ -27,12 +27,13 @@ from chatkit.localization.checks import (
 )
 from chatkit.localization.content import Contents as SomeContents
 from chatkit.localization.content import Entry, read_entries
+from chatkit.localization.units import make_draft
 from chatkit.resource import get_endpoints
-from chatkit.templates import Button, Contents, Header, checks_of
+from chatkit.templates import Contents, checks_of
 from chatkit.util.display import cut, escaped, visible
 from chatkit.widgets.controls import Exported
 from chatkit.widgets.fields import FormButton, FormGroup, FormModel, Html, PanelPage
-from chatkit.widgets.fieldset import Bodies, Fieldset
+from chatkit.widgets.fieldset import Fieldset
 from chatkit.widgets.form import OpenedRecord
 from chatkit.widgets.planview import TOOK_EFFECT, PlanView, ReviewedEdits
 from chatkit.widgets.table import draw_finding_list
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 #: The fields that stand beside the source, in the order in which a customer sees them.
 _PAIRED_FIELDS = ("headers", "text", "variables", "footer", "buttons")
-_MAX_BUTTONS = 10
 
 
 class Preview(Exported, FormModel):
@@ -152,10 +152,6 @@ class ContentForm(ReviewedEdits, Exported, PanelPage):
             resource,
             self._live,
             self._on_change,
-            inputs={
-                "headers": Bodies("headers", Header, most=1),
-                "buttons": Bodies("buttons", Button, most=_MAX_BUTTONS),
-            },
             unfolded={*_PAIRED_FIELDS, "lang_code", "is_draft"},
         )
         super().__init__([self._make_panes()])
@@ -332,7 +328,9 @@ class ContentForm(ReviewedEdits, Exported, PanelPage):
         for name in _PAIRED_FIELDS:
             control = self._fields.fields[name]
             control.css += f" cf-edit{right_to_left}"
-            source = [] if original is None else [Html(draw_source_field(name, original))]
+            source = []
+            if original is not None:
+                source = [Html(draw_source_field(name, control.label, original))]
             rows.append(FormGroup([*source, control], css="cf-pair", row=True))
         draft = self._fields.fields["is_draft"]
         fields = [self._title, head, *rows, draft, self._fields.more, self._rest, bar]
@@ -360,11 +358,14 @@ class ContentForm(ReviewedEdits, Exported, PanelPage):
         findings: dict[str, list[ContentFinding]] = {}
         for each in self.audit:
             findings.setdefault(each.field.split(".")[0], []).append(each)
+        label_of = self._endpoints.format_label
         for name in _PAIRED_FIELDS:
-            notes = draw_lengths(name, entry) + draw_findings(findings.pop(name, []))
+            notes = draw_lengths(name, entry, label_of) + draw_findings(
+                findings.pop(name, []), label_of
+            )
             self._fields.fields[name].notes = notes
         others = [each for some in findings.values() for each in some]
-        self._rest.value = draw_findings(others, places=True)
+        self._rest.value = draw_findings(others, label_of, places=True)
         self._preview.value = draw_content(content)
         made = "New language" if self.new else "Content"
         title = f"{made} · {visible(code)} · {language.name(self.lang_code)}"
@@ -389,59 +390,42 @@ _MAX_FINDINGS = 8  #: findings that are shown at one field
 _TEXT_LIMITS = {"text": TEXT_LIMIT, "footer": FOOTER_LIMIT}
 
 
-def draw_lengths(name: str, entry: Entry) -> str:
+def draw_lengths(name: str, entry: Entry, label_of: Callable[[str], str]) -> str:
     """Return the lengths of a field as HTML, as shares of their limits; also of an empty field."""
     measured = [one for one in measure_lengths(entry) if one.field.split(".")[0] == name]
     if name in _TEXT_LIMITS and not measured:
         measured = [Length(name, 0, _TEXT_LIMITS[name])]
-    return "".join(map(_draw_length, measured))
+    return "".join(_draw_length(one, label_of) for one in measured)
 
 
-def describe_field(field: str) -> str:
-    """Return a place within a field in words: label of button 2."""
-    name, *steps = field.split(".")
-    numbered = [step for step in steps if step.isdecimal()]
-    parts = [step for step in steps if not step.isdecimal()]
-    if name == "variables":
-        return f"{{{{{'.'.join(steps)}}}}}"
-    what = f"{name.removesuffix('s')} {int(numbered[0]) + 1}" if numbered else ""
-    return " ".join(filter(None, [*parts, "of" if parts and what else "", what]))
-
-
-def _draw_length(one: Length) -> str:
+def _draw_length(one: Length, label_of: Callable[[str], str]) -> str:
     share = one.share
     kind = "over" if share > 1 else "near" if share >= NEAR else ""
-    where = describe_field(one.field)
+    where = label_of(one.field) if "." in one.field else ""
     measure = f"{one.characters:,} of {one.limit:,} characters, {share:.0%}"
     text = f"{escaped(where)}: {measure}" if where else measure
     bar = f'<i style="width: {min(share, 1):.1%}"></i>'
     return f'<div class="cf-length {kind}"><span class="cf-share">{bar}</span>{text}</div>'
 
 
-def draw_findings(findings: Sequence[ContentFinding], *, places: bool = False) -> str:
+def draw_findings(
+    findings: Sequence[ContentFinding], label_of: Callable[[str], str], *, places: bool = False
+) -> str:
     """Return findings as an HTML list: severity, message and hint.
 
     Args:
         findings: The findings.
+        label_of: Returns the label of a field, or of a place in it.
         places: Whether to name the field, too, for a list that stands elsewhere.
     """
     lines = []
     for each in findings[:_MAX_FINDINGS]:
-        where = each.field if places else describe_field(each.field)
+        where = label_of(each.field) if places or "." in each.field else ""
         grave = "refused" if each.refused and each.severity != "error" else each.severity
         lead = f"{where}: " if where else ""
         lines.append((each.severity, f"{lead}{each.message}.", each.hint, grave))
     more = len(findings) - _MAX_FINDINGS
     return draw_finding_list(lines) + (f"<p>… and {more:,} more</p>" if more > 0 else "")
-
-
-#: The settings that a new translation takes over from its source.
-_COPIED_SETTINGS = (
-    *("parameter_format", "is_catalog", "catalog_format", "connected_catalog_id"),
-    *("is_catalog_connected", "is_custom_validity_period", "validity_period_seconds"),
-    *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
-    *("auth_code_expiration_seconds", "auth_apps"),
-)
 
 
 def draw_language_heading(code: str) -> str:
@@ -457,7 +441,7 @@ def draw_content(content: Mapping[str, Any]) -> str:
     return draw_language_heading(entry.lang_code) + draw_bubble(make_bubble(entry, {}))
 
 
-def draw_source_field(name: str, original: Mapping[str, Any]) -> str:
+def draw_source_field(name: str, label: str, original: Mapping[str, Any]) -> str:
     """Return a field of the source as HTML, to be read beside its translation."""
     code = str(original["lang_code"])
     entry = Entry(original, "", code)
@@ -473,9 +457,9 @@ def draw_source_field(name: str, original: Mapping[str, Any]) -> str:
     )
     attributes = f'dir="{language.direction(code)}" lang="{escape(code.replace("_", "-"))}"'
     empty = '<span class="cf-none">nothing</span>'
-    label = f'<span class="chatkit-label">{name}</span>'
+    head = f'<span class="chatkit-label">{escape(label)}</span>'
     body = f"<div {attributes}>{drawn if any(lines) else empty}</div>"
-    return f'<div class="cf-source tex2jax_ignore mathjax_ignore">{label}{body}</div>'
+    return f'<div class="cf-source tex2jax_ignore mathjax_ignore">{head}{body}</div>'
 
 
 def _describe_item(item: Mapping[str, Any]) -> str:
@@ -496,12 +480,14 @@ def make_first_translation(original: Mapping[str, Any]) -> dict[str, Any]:
     """Return the first fields of a new language: those of its source without the words."""
     if not original:
         return {}
-    draft = {name: original.get(name) for name in _COPIED_SETTINGS}
+    draft = make_draft(Entry(original, "", ""), "")
+    for name in ("lang_code", "text", "footer", "variables"):
+        draft.pop(name, None)
     draft["headers"] = [
         _drop_fields(item, "text", "text_variable") for item in list_items(original, "headers")
     ]
     draft["buttons"] = [_drop_fields(item, "label") for item in list_items(original, "buttons")]
-    return {**draft, "is_draft": True}
+    return draft
 
 
 def _drop_fields(item: Mapping[str, Any], *names: str) -> dict[str, Any]:

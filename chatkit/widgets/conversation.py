@@ -57,11 +57,13 @@ class Conversation(Follower, FormModel):
         self.thread: list[ThreadMessage] = []  #: the messages that were read, oldest first
         self._events: list[Event] = []
         self._state: tuple[int, int] | None = None  #: of the inbox when it was read
-        self._title, self._note, self._log = Html(), Html(), Html()
+        self._title, self._badge, self._note, self._log = Html(), Html(), Html(), Html()
         self._log.css = "cv-log"
         self._older = FormButton("", self.older, "plain small")
-        parts = [self._title, self.status, self._note, self._older, self._log]
+        head = FormGroup([self._title, self._badge], css="cv-head", row=True)
+        parts = [head, self.status, self._note, self._older, self._log]
         super().__init__(inbox, FormGroup(parts, css="chatkit-conversation"))
+        self.observe(lambda _: self._show(), names="stopped")
         self._read()
         self._show()
 
@@ -115,6 +117,8 @@ class Conversation(Follower, FormModel):
         name = next((message.name for message in reversed(self.thread) if message.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
         self._title.value = f'<h3 dir="auto">{escaped(title)}</h3>'
+        state = "stopped" if self.stopped else "live"
+        self._badge.value = f'<span class="chatkit-state {state}" role="status">{state}</span>'
         older = len(self.thread) - self._last
         note = "" if self.thread else "No message of this contact has been delivered here."
         if older > 0:

@@ -51,7 +51,13 @@ class FormModel(Model):
 
     _esm = pack_module(["keys.js", "side.js", "elements.js", "codeview.js", "fields.js"])
     _css = STYLE + join_styles(
-        "fields.css", "form.css", "code.css", "planview.css", "login.css", "content/content.css"
+        "fields.css",
+        "form.css",
+        "code.css",
+        "planview.css",
+        "login.css",
+        "content/content.css",
+        "content/queue.css",
     )
 
     host: FormModel | None = None
@@ -158,10 +164,11 @@ class Control:
     accepts: type = str  #: what the page may enter
     #: The attributes that the page gets, unless they are empty.
     drawing: tuple[str, ...] = (
-        *("id", "kind", "label", "value", "written", "css", "help", "problems", "notes"),
+        *("id", "kind", "label", "name", "value", "written", "css", "help", "problems", "notes"),
         *("required", "hidden", "disabled"),
     )
     children: Sequence[Any] = ()  #: controls, and forms that are drawn in this one
+    name = ""  #: what it is called in code, shown as a hint
 
     def __init__(self, label: str = "", value: Any = None, css: str = "") -> None:
         self.id = next(_control_ids)
@@ -279,17 +286,24 @@ class FormButton(Control):
         css: How it looks: `primary` does what the widget is for, `danger` cannot be taken back.
         submit: Whether it is what the form is for: Enter in a line of text presses it, and what
             was typed as a secret is sent before the click.
+        keys: The keys that press it from everywhere in the form, like "Control+Enter".
     """
 
     kind = "button"
-    drawing = (*Control.drawing, "token", "submit")
+    drawing = (*Control.drawing, "token", "submit", "keys")
 
     def __init__(
-        self, label: str, act: Callable[[], object], css: str = "plain", *, submit: bool = False
+        self,
+        label: str,
+        act: Callable[[], object],
+        css: str = "plain",
+        *,
+        submit: bool = False,
+        keys: str = "",
     ) -> None:
         super().__init__(label, css="primary" if submit else css)
         self._act, self._clicking = act, Lock()
-        self.token, self.submit = secrets.token_hex(4), submit
+        self.token, self.submit, self.keys = secrets.token_hex(4), submit, keys
 
     def enter(self, value: Any) -> bool:
         """Act if the token of a click is the one that the button has now."""
@@ -409,8 +423,9 @@ class Text(Control):
     """
 
     late = False  #: whether it counts when it is typed whole, not at each letter
+    lang = ""  #: the language in which it is spelled
     kind = "text"
-    drawing = (*Control.drawing, "placeholder", "rows", "late")
+    drawing = (*Control.drawing, "placeholder", "rows", "late", "lang")
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
-from types import MappingProxyType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -95,20 +95,21 @@ class Bodies(Rows):
     Args:
         label: What they are.
         body: What each of them is.
+        name_field: Returns the label of a field.
         none: Whether it is None without rows.
-        most: So many can be added.
     """
 
     def __init__(
-        self, label: str, body: type[Body], *, none: bool = False, most: int = 100
+        self, label: str, body: type[Body], name_field: Callable[[str], str], *, none: bool = False
     ) -> None:
-        self._body, self._none = body, none
-        super().__init__(label, body.__name__.lower(), most, ordered=True)
+        self._body, self._none, self._name_field = body, none, name_field
+        noun = body.__name__.lower()
+        super().__init__(label, noun, _MOST.get(noun, 100), ordered=True)
 
     def inputs(self) -> dict[str, Control]:
         """Make a row: one input for each field of the body."""
         made = {
-            name: make_input(name, field, nested=True)
+            name: make_input(name, field, self._name_field, nested=True)
             for name, field in self._body.model_fields.items()
         }
         if "type" in made:
@@ -149,12 +150,24 @@ class Bodies(Rows):
                     each.hidden = name not in used and values[name] in (None, "")
 
 
+#: So many can be added to a content.
+_MOST = {"header": 1, "button": 10}
 #: Texts that have several lines.
 _MULTILINE = frozenset({"text", "flow_json_raw"})
 
 
-def make_input(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
-    """Make the input for a field of a body, with its default value."""
+def make_input(
+    name: str, field: FieldInfo, name_field: Callable[[str], str], *, nested: bool = False
+) -> Control:
+    """Make the input for a field of a body, with its default value.
+
+    Args:
+        name: The name of the field.
+        field: Its declaration.
+        name_field: Returns the label of a field.
+        nested: Whether it is a field of a body in a field.
+    """
+    label = name_field(name)
     union = get_origin(field.annotation) in (Union, UnionType)
     members = get_args(field.annotation) if union else (field.annotation,)
     none = NoneType in members
@@ -163,26 +176,27 @@ def make_input(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     origin, inner = get_origin(kind), (*get_args(kind), None)
     made: Control
     if kind is bool:
-        made = Checkbox(name)
+        made = Checkbox(label)
     elif kind is int:
-        made = NumberText(name, nothing=None)
+        made = NumberText(label, nothing=None)
     elif kind is str or (kind is Any and nested):
         rows = 5 if name in _MULTILINE and not nested else 0
         text_input = LooseText if len(kinds) > 1 or kind is Any else Text
-        made = text_input(name, rows=rows, nothing=None if field.default is None else "")
+        made = text_input(label, rows=rows, nothing=None if field.default is None else "")
     elif origin is Literal:
         unset = "(none)" if none else "choose one"
-        made = Choice(name, {text: text for text in get_args(kind)}, unset=unset)
+        made = Choice(label, {text: text for text in get_args(kind)}, unset=unset)
     elif origin is list and inner[0] is str:
-        made = Lines(name)
+        made = Lines(label)
     elif origin is list and isinstance(inner[0], type) and issubclass(inner[0], Body):
-        made = Bodies(name, inner[0], none=none)
+        made = Bodies(label, inner[0], name_field, none=none)
     elif origin is dict and inner[1] is str:
-        made = Samples(name)
+        made = Samples(label)
     else:
-        made = Json(name, 1 if none or kind is Any else 10)
+        made = Json(label, 1 if none or kind is Any else 10)
     if not field.is_required():
         made.show(field.get_default(call_default_factory=True))
+    made.name = name
     return made
 
 
@@ -202,7 +216,6 @@ class Fieldset:
         resource: Whose records these are.
         known: What a record holds, to be edited; None for a new one.
         changed: What is called whenever a field was changed; the field is checked before.
-        inputs: The inputs of some fields, in place of what suits their kind.
         unfolded: The fields that are not folded; without it those that hold something, and all
             where there are few.
     """
@@ -213,18 +226,20 @@ class Fieldset:
         known: Mapping[str, Any] | None,
         changed: Callable[[], object] = lambda: None,
         *,
-        inputs: Mapping[str, Control] = MappingProxyType({}),
         unfolded: Collection[str] = (),
     ) -> None:
         endpoints = self._endpoints = get_endpoints(resource)
         self._editing, self._changed = False, changed
         declared = endpoints.body.model_fields
-        ticks = {name: Ticks(name, means) for name, means in endpoints.choices().items()}
-        own = {**ticks, **inputs}
-        self.fields = {
-            name: own.get(name) or make_input(name, field) for name, field in declared.items()
+        name_field, choices = endpoints.format_label, endpoints.choices()
+        self.fields: dict[str, Control] = {
+            name: Ticks(name_field(name), choices[name])
+            if name in choices
+            else make_input(name, field, name_field)
+            for name, field in declared.items()
         }
         for name, each in self.fields.items():
+            each.name = name
             each.entered = partial(self._on_entry, name)
         unfolded = unfolded or [
             name
@@ -408,9 +423,9 @@ class Fieldset:
         for problem in problems:
             name = problem.field.split(".")[0]
             if name in reasons:
-                reasons[name].append(_format_problem(problem))
+                reasons[name].append(self._format_problem(problem))
             else:
-                elsewhere.append(f"{problem.field}: {problem.reason}")
+                elsewhere.append(f"{self._endpoints.format_label(problem.field)}: {problem.reason}")
         for name, each in self.fields.items():
             each.mark([("error", "; ".join(reasons[name]))])
         return elsewhere
@@ -427,7 +442,8 @@ class Fieldset:
         for name, each in self.fields.items():
             kind, value = _read_comparable(each)
             text = shortly(value) if kind == "value" else visible(value)
-            rows.append([f"<strong>{name}</strong>", escape(text), escape(each.help)])
+            head = f'<strong title="{escape(name)}">{escape(each.label)}</strong>'
+            rows.append([head, escape(text), escape(each.help)])
         return draw_saved_table(["field", "value", ""], rows)
 
     def _check_field(self, name: str) -> None:
@@ -437,10 +453,15 @@ class Fieldset:
             if name in self.edited:
                 self._endpoints.body.validate_create({name: self.fields[name].read()}, "", ())
         except InputError as error:
-            problem = "; ".join(map(_format_problem, error.problems))
+            problem = "; ".join(map(self._format_problem, error.problems))
         except ValueError as error:
             problem = str(error)
         self.fields[name].mark([("error", problem)])
+
+    def _format_problem(self, problem: Problem) -> str:
+        """Return a problem with its place within the field; items are counted from 1."""
+        where = self._endpoints.format_label(problem.field) if "." in problem.field else ""
+        return f"{where}: {problem.reason}" if where else problem.reason
 
 
 def _read_comparable(control: Control) -> tuple[str, Any]:
@@ -454,10 +475,3 @@ def _read_comparable(control: Control) -> tuple[str, Any]:
 def _get_typed_text(control: Control) -> str:
     """Return the text of a control; "" for controls without text."""
     return control.value if isinstance(control.value, str) else ""
-
-
-def _format_problem(problem: Problem) -> str:
-    """Return a problem with its place within the field; items are counted from 1."""
-    name, *steps = problem.field.split(".")
-    place = [f"{name.removesuffix('s')} {int(p) + 1}" if p.isdigit() else p for p in steps]
-    return f"{', '.join(place)}: {problem.reason}" if place else problem.reason

@@ -309,7 +309,8 @@ class Form(Exported, FormModel):
         sentences += [f"{'Created' if made else 'Saved'} {self._endpoints.noun} {self.key}."]
         for name, value in sent.items():
             if name in known and not values_agree(known[name], value):
-                sentences.append(f"But {name} reads back as {shortly(known[name])}.")
+                label = self._endpoints.format_label(name)
+                sentences.append(f"But {label} reads back as {shortly(known[name])}.")
         if made and searched and self._endpoints.lost:
             sentences.append(f"But {self._endpoints.lost}.")
         elif made and self.secret_once:

@@ -226,8 +226,8 @@ class Grid(ReviewedEdits, Panel):
                 raise InputError(f"This cell of row {row!r} cannot be set:", [problem])
         self._send_rows(sheet.write([(number, column, value)]))
         if reason := sheet.cell(number, column).reason:
-            waits = f"{column} of row {row!r} waits: {reason}. grid.refused lists it."
-            self._page.report(waits, wrong=True)
+            waits = f"{sheet.columns[column].label} of row {row!r} waits: {reason}."
+            self._page.report(f"{waits} grid.refused lists it.", wrong=True)
 
     def paste(self, row: Any, column: str, text: str) -> None:
         """Enter a copied block of cells to the right and down from one cell.
@@ -711,9 +711,15 @@ class Grid(ReviewedEdits, Panel):
 
     def _preview(self, text: str, by: str, column: str | None, *, case: bool) -> dict[str, Any]:
         """Return a preview of a replacement: counts, and some cells that change or are refused."""
-        replacements = self._find_replacements(text, by, column, case=case)
+        sheet, replacements = self._sheet, self._find_replacements(text, by, column, case=case)
         lines = [
-            [str(self._sheet.label(one.row)), one.name, one.before, one.after, one.reason]
+            [
+                str(sheet.label(one.row)),
+                sheet.columns[one.name].label,
+                one.before,
+                one.after,
+                one.reason,
+            ]
             for one in sorted(replacements, key=lambda one: bool(one.reason))[:_PREVIEW_LINES]
         ]
         refused = sum(bool(one.reason) for one in replacements)
@@ -762,7 +768,7 @@ _MAX_WIDTH = 36  #: characters of the widest column
 
 
 def describe_columns(sheet: Sheet) -> list[dict[str, Any]]:
-    """Describe the columns for the page: name, kind, reasons not to be written, width."""
+    """Describe the columns for the page: name, label, kind, reasons not to be written, width."""
     sample = range(min(sheet.size, _SAMPLE_ROWS))
     described = []
     for column in sheet.columns.values():
@@ -771,7 +777,7 @@ def describe_columns(sheet: Sheet) -> list[dict[str, Any]]:
         usual = widths[int(0.95 * (len(widths) - 1))]
         if not column.fixed:
             usual = min(usual * 3 // 2, _MAX_WIDTH)  # room to type
-        wide = max(usual, len(column.name) + 3, 5)
+        wide = max(usual, len(column.label) + 3, 5)
         described.append({**column._asdict(), "head": column.name == sheet.head, "wide": wide})
     return described
 
@@ -839,7 +845,8 @@ def draw_table(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
     edited = {row for row, _ in sheet.cells} | sheet.deleted | {*sheet.rows()}
     numbers = sorted(row for row in edited if not sheet.is_removed(row)) or list(range(sheet.size))
     rows = describe_rows(sheet, numbers[:_STATIC_ROWS])
-    table = draw_saved_table([*(names or known), ""], (_draw_cells(row, places) for row in rows))
+    heads = [sheet.columns[name].label for name in names or known]
+    table = draw_saved_table([*heads, ""], (_draw_cells(row, places) for row in rows))
     rest = len(numbers) - _STATIC_ROWS
     more = f"<p>… and {many(rest, 'more row')}.</p>" if rest > 0 else ""
     return f"<p>{escape(title)}</p>{table}{more}"

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from chatkit.account.fleet_plan import (
@@ -19,10 +20,12 @@ from chatkit.account.fleet_plan import (
     describe_fleet_plan,
     undo_fleet_plan,
 )
+from chatkit.account.reading import DECLARED
 from chatkit.api.connection import describe_account, is_live
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
+from chatkit.bulk.endpoints import Declaration
 from chatkit.bulk.outcomes import read_rows
 from chatkit.bulk.plan import (
     MAX_DELETES,
@@ -35,13 +38,7 @@ from chatkit.bulk.plan import (
 )
 from chatkit.bulk.stores import list_runs
 from chatkit.bulk.undo import find_undone_rows, make_undo_plan
-from chatkit.errors import (
-    ChatkitError,
-    InputError,
-    JournalError,
-    PlanRefused,
-    safe_repr,
-)
+from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, safe_repr
 from chatkit.report import (
     FEW,
     format_row_label,
@@ -171,7 +168,8 @@ class PlanView(Exported, FormModel):
     def _make_saved_page(self) -> str:
         if self.result is None:
             outdated = f"<p><strong>{_OUTDATED}</strong></p>" if self.outdated else ""
-            return f"{outdated}{self.plan._repr_html_()}"
+            rows = draw_saved_rows(*make_plan_items(self.plan), "plan.frame()")
+            return draw_saved_view(self._head, outdated, self._notes.value, rows)
         columns, items = make_result_items(self.plan, self.result, self._undone_rows, acts=False)
         return draw_saved_view(
             format_heading(self.plan, run=True),
@@ -644,7 +642,7 @@ def make_plan_items(plan: Plan | FleetPlan) -> Rows:
                 *_UNDO.get(change.undo, _NOT_EXACTLY),
                 *_name_resource_filter(change),
             )
-            drawn = partial(_draw_change_row, change, losses, None)
+            drawn = partial(_draw_change_row, part, change, losses, None)
             items.append(Item(kinds, _make_search_text(change), drawn, label))
         items += _make_refused_items(part, label, outcome=False)
     return _choose_columns(plan, outcome=False), items
@@ -669,7 +667,7 @@ def make_result_items(
             number = str(n) if acts and _can_take_back(change, state) else ""
             outcome = Outcome(state, reason, number)
             first = ("not applied",) if outcome.looks in ("open", "bad") else ()
-            drawn = partial(_draw_change_row, change, {}, outcome)
+            drawn = partial(_draw_change_row, part, change, {}, outcome)
             text = f"{state} {reason} {_make_search_text(change)}"
             items.append(Item((*first, state, *_name_resource_filter(change)), text, drawn, label))
         items += _make_refused_items(part, label, outcome=True)
@@ -702,17 +700,20 @@ def _make_search_text(change: Change) -> str:
 
 
 def _draw_change_row(
-    change: Change, losses: rendering.UndoLosses, outcome: Outcome | None
+    plan: Plan, change: Change, losses: rendering.UndoLosses, outcome: Outcome | None
 ) -> tuple[str, list[str]]:
     """Draw a row of a plan or of its result: each field in full, with the findings below.
 
     Args:
+        plan: The plan.
         change: The change.
         losses: Why changes cannot be undone exactly.
         outcome: Its outcome, if its plan was applied.
     """
+    declared = DECLARED[change.noun or get_setting(plan).noun]
     lines = [
-        _draw_field_cells(change, line) for line in rendering.make_change_lines(change, whole=True)
+        _draw_field_cells(change, line, declared.format_label(line.field))
+        for line in rendering.make_change_lines(change, whole=True)
     ]
     label, note = rendering.make_change_label(change), rendering.make_footnote(change, losses)
     lines, button = fold_lines(lines or ["<td></td>" * 3], label)
@@ -749,9 +750,10 @@ def _draw_row(
     return looks, rows
 
 
-def _draw_field_cells(change: Change, line: rendering.Line) -> str:
-    """Draw the cells of a field: its name and both values, long texts in full."""
-    name = f'<td dir="auto">{marked(visible(line.field))}</td>'
+def _draw_field_cells(change: Change, line: rendering.Line, label: str) -> str:
+    """Draw the cells of a field: its label and both values, long texts in full."""
+    title = escape(visible(line.field))
+    name = f'<td dir="auto" title="{title}">{marked(visible(label))}</td>'
     old, new = ("span", "span") if change.kind == "skip" else ("del", "ins")
     texts = [one.whole if one else "" for one in (line.before, line.after)]
     if max(map(len, texts)) <= LONG:
@@ -765,14 +767,17 @@ def _make_refused_items(plan: Plan, label: str, *, outcome: bool) -> list[Item]:
     """Make the rows of refused cells, in the columns of a plan or of a result."""
     items = []
     for cell in get_refused_cells(plan):
-        drawn = partial(_draw_refused_row, cell, outcome=outcome)
+        name = DECLARED.get(get_setting(plan).noun, Declaration).format_label(cell.column)
+        drawn = partial(_draw_refused_row, cell, name, outcome=outcome)
         items.append(Item(("refused",), " ".join(map(str, cell)), drawn, label))
     return items
 
 
-def _draw_refused_row(cell: RefusedCell, *, outcome: bool) -> tuple[str, list[str]]:
-    row, column, value = map(escaped, [format_row_label(cell.row), cell.column, cell.value])
-    lines = [f'<td dir="auto">{column}</td><td></td><td dir="auto">{value}</td>']
+def _draw_refused_row(cell: RefusedCell, label: str, *, outcome: bool) -> tuple[str, list[str]]:
+    row, name, column, value = map(
+        escaped, [format_row_label(cell.row), label, cell.column, cell.value]
+    )
+    lines = [f'<td dir="auto" title="{column}">{name}</td><td></td><td dir="auto">{value}</td>']
     why = draw_finding_list([("error", f"{cell.reason}: {cell.next_step}")])
     kind, refused = '<td class="dot short">refused</td>', None
     if outcome:

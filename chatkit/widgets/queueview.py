@@ -3,162 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Thread
+from contextlib import suppress
+from functools import partial
+from html import escape
+from threading import RLock, Thread
 from typing import Any
-
-import traitlets
 
 from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
-from chatkit.localization.checks import ContentFinding
-from chatkit.localization.queue import Queue, Suggestion
-from chatkit.util.display import compare_words, cut, visible
+from chatkit.localization.bubble import draw_bubble, make_bubble
+from chatkit.localization.content import read_entries, text_label
+from chatkit.localization.queue import Queue, QueueItem, Suggestion
+from chatkit.util.display import compare_words, cut, escaped, visible
 from chatkit.util.progress import prefix_lines
-from chatkit.widgets.contentform import Preview
-from chatkit.widgets.controls import Model, Stack, join_module, join_styles
-from chatkit.widgets.fields import FormButton, Panel, PanelPage
+from chatkit.widgets.controls import Exported
+from chatkit.widgets.fields import (
+    FormButton,
+    FormGroup,
+    Html,
+    NumberText,
+    PanelPage,
+    RepeatButton,
+    Text,
+)
 from chatkit.widgets.planview import PlanView, ReviewedEdits
+from chatkit.widgets.table import draw_finding_list
 
 _MAX_CODE_LENGTH = 80  #: characters of a template code
-_PRELOADED = 3  #: texts that are sent before they are asked for
-_ANSWER_LETTERS = {"": " ", "accepted": "a", "edited": "e", "skipped": "s"}
+_ANSWERS = {"accepted": "right as it is", "edited": "edited", "skipped": "skipped"}
+_KEYS = (
+    "Ctrl+Enter takes the translation and goes on, Alt+↑ and Alt+↓ go, Alt+S skips, Alt+1 uses a "
+    "suggestion, Alt+0 copies the source, Escape takes back what was typed."
+)
 
 
-class QueueCard(Model):
-    """The card of the text under review, and of the translation that is typed.
-
-    Args:
-        queue: The texts.
-        on_show: Called with the number of a text when it is shown, and with each translation
-            that is typed.
-        on_answer: Called after each answer.
-    """
-
-    _esm = join_module(["keys.js", "elements.js", "content/queue.js"])
-    _css = join_styles("content/queue.css")
-
-    #: The answers so far, a letter for each text.
-    answers = traitlets.Unicode().tag(sync=True)
-    #: The first text, which is drawn before the kernel is asked for anything.
-    first: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
-
-    def __init__(self, queue: Queue, on_show: Any, on_answer: Callable[[], object]) -> None:
-        self._queue, self._on_show, self._on_answer = queue, on_show, on_answer
-        self._current = 0  #: the number of the text that the page shows
-        self._reader: Thread | None = None  #: reads the other templates, for suggestions
-        first = self._item_message(0) if len(queue) else {}
-        super().__init__(answers=self._answer_letters(), first=first)
-
-    def _answer_letters(self) -> str:
-        return "".join(_ANSWER_LETTERS[item.answer] for item in self._queue.items)
-
-    def _receive(self, message: Any) -> None:
-        try:
-            match message:
-                case {"look": int(number)} if 0 <= number < len(self._queue):
-                    self._show_item(number)
-                case {"check": [int(number), str(text)]} if 0 <= number < len(self._queue):
-                    findings = _format_findings(self._queue.findings(number, text))
-                    self.send({"checked": [number, text, findings]})
-                    self._on_show(number, text)
-                case {"answer": [str(kind), int(number), str(text)]}:
-                    self._record_answer(kind, number, text)
-                case {"comment": [int(number), str(text)]}:
-                    self._queue.comment(number, text)
-        except ChatkitError as error:
-            self.send({"failed": str(error)})
-
-    def _show_item(self, number: int) -> None:
-        """Send a text at once, then what is read later: suggestions and the next texts."""
-        self._current = number
-        remembered = self._queue.has_memory(number)
-        self.send({"items": [self._item_message(number)]})
-        self._on_show(number, None)
-        if not remembered:
-            self.send({"near": [number, self._suggestions(number)]})
-        last = min(number + _PRELOADED, len(self._queue))
-        if number + 1 < last:
-            self.send({"items": [self._item_message(n) for n in range(number + 1, last)]})
-        if not self._queue.has_other_contents and self._reader is None:
-            self._reader = Thread(target=self._read_others, name="chatkit memory", daemon=True)
-            self._reader.start()
-
-    def _read_others(self) -> None:
-        """Read the other templates in a thread of its own, and send their suggestions."""
-        try:
-            with prefix_lines("", watch=lambda done, total: None):  # no bar: nobody waits for it
-                self._queue.read_others()
-            self.send({"near": [self._current, self._suggestions(self._current)]})
-        except ChatkitError as error:
-            problem = "Suggestions come from this queue alone; other templates cannot be read"
-            self.send({"failed": f"{problem}: {error}"})
-
-    def _record_answer(self, kind: str, number: int, text: str) -> None:
-        try:
-            if kind == "edit":
-                self._queue.edit(number, text)
-            elif kind == "accept":
-                self._queue.accept(number)
-            elif kind == "skip":
-                self._queue.skip(number)
-            self.send({"items": [self._item_message(number)]})
-        finally:  # the page has marked it already
-            self.answers = self._answer_letters()
-            self.send_state("answers")
-            self._on_answer()
-
-    def _item_message(self, number: int) -> dict[str, Any]:
-        item = self._queue.items[number]
-        unit = item.unit
-        return {
-            "n": number,
-            "template": cut(unit.template_code, _MAX_CODE_LENGTH),
-            "language": f"{language.name(unit.lang_code)} ({cut(unit.lang_code, 20)})",
-            "lang": language.bcp47_tag(unit.lang_code),
-            "dir": language.direction(unit.lang_code),
-            "from": language.bcp47_tag(item.original.lang_code),
-            "what": unit.field,
-            "state": unit.state,
-            "changed": bool(unit.source_before),
-            "source": _word_changes(unit.source_before, unit.source),
-            "original": unit.source,
-            "note": visible(unit.note),
-            "target": unit.target,
-            "text": item.text,
-            "limit": unit.limit,
-            "comment": item.comment,
-            "findings": _format_findings(self._queue.findings(number)),
-            "near": self._suggestions(number) if self._queue.has_memory(number) else [],
-        }
-
-    def _suggestions(self, number: int) -> list[list[Any]]:
-        source = self._queue.items[number].unit.source
-        return [
-            [
-                *(one.translation, round(100 * one.alike), _suggestion_origin(one)),
-                [] if one.source == source else _word_changes(one.source, source),
-            ]
-            for one in self._queue.suggestions(number, at_hand=True)
-        ]
-
-
-def _word_changes(before: str, source: str) -> list[list[str]]:
-    """Split a source into words that stayed, went out and came in since an earlier one."""
-    if not before:
-        return [["same", visible(source)]]
-    return [[kind, visible(text)] for kind, text in compare_words(before, source)]
-
-
-def _format_findings(findings: list[ContentFinding]) -> list[list[str]]:
-    return [[each.severity, visible(f"{each.message}."), visible(each.hint)] for each in findings]
-
-
-def _suggestion_origin(one: Suggestion) -> str:
-    kind = {None: ", answered here", False: ", a draft"}.get(one.live, "")
-    return f"{cut(one.template_code, 40)}{kind}"
-
-
-class QueueView(ReviewedEdits, Panel):
+class QueueView(ReviewedEdits, Exported, PanelPage):
     """Texts to review, one after the other: source, translation, rules, preview, suggestions.
 
     Ctrl+Enter takes a translation as it stands and goes on, Alt+↑ and Alt+↓ go from text to
@@ -184,27 +63,196 @@ class QueueView(ReviewedEdits, Panel):
                 f"{type(queue).__name__}."
             )
         self.queue = queue
-        self._card = QueueCard(queue, self._show_preview, self._recheck_plan)
-        self._preview = Preview(queue.content(0)) if len(queue) else None
-        if len(queue):
-            self._show_preview(0, None)
-        review = FormButton("Review changes", lambda: self._bar.attempt(self.plan), "primary")
-        review.disabled = not len(queue)
-        self._bar = PanelPage([review])
-        columns: list[Model | tuple[Model, str]] = [
-            (self._card, "qu-place"),
-            *([self._preview] if self._preview else []),
+        self._number = 0  #: the number of the text that is shown
+        self._reader: Thread | None = None  #: reads the other templates, for suggestions
+        self._suggesting = RLock()
+        self._count = Html("<span>Nothing to review.</span>")
+        self._place, self._source, self._preview = Html(), Html(), Html()
+        self._jump = NumberText("Text")
+        self._jump.late, self._jump.entered = True, self._jump_to
+        self._box = Text("Translation")
+        self._comment = Text("Comment for colleagues")
+        self._comment.entered = lambda: self.queue.comment(self._number, self._comment.value)
+        self._near = FormGroup(label="Suggestions", css="qu-near")
+        review = FormButton("Review changes", lambda: self.attempt(self.plan), "primary")
+        self._take = FormButton("", self._answer_typed, "primary", keys="Control+Enter")
+        self._revert = FormButton("Take back", lambda: self._put(self._item.text), keys="Escape")
+        actions = [
+            RepeatButton("← Previous", lambda: self._step(-1), keys="Alt+ArrowUp"),
+            RepeatButton("Next →", lambda: self._step(1), keys="Alt+ArrowDown"),
+            self._take,
+            FormButton("Skip", lambda: self._answer(queue.skip), keys="Alt+S"),
+            FormButton("Copy source", lambda: self._put(self._item.unit.source), keys="Alt+0"),
+            self._revert,
+            Html(f"<small>{_KEYS}</small>"),
         ]
-        row = Stack(columns, "qu-row")
-        super().__init__([(self._bar, "chatkit-sticky"), row, self._page], "qu-queueview")
+        self._actions = FormGroup(actions, css="qu-actions", row=True)
+        self._card = FormGroup(css="qu-queue chatkit-form")
+        bar = FormGroup([review, self._count, self._jump], css="qu-bar chatkit-sticky", row=True)
+        columns = FormGroup([self._card, FormGroup([self._preview], css="cf-seen")], row=True)
+        columns.css = "cf-columns"
+        super().__init__([bar, columns])
+        self.root.css += " cf-content"
+        review.disabled = self._jump.disabled = not len(queue)
+        if len(queue):
+            self._fill()
+        self.draw()
 
-    def _show_preview(self, number: int, text: str | None) -> None:
-        if self._preview is None:
-            return
-        notes, source = [], language.name(self.queue.items[number].original.lang_code)
+    # --- the text that is shown -----------------------------------------------------
+
+    @property
+    def _item(self) -> QueueItem:
+        return self.queue.items[self._number]
+
+    def show(self, number: int) -> None:
+        """Show a text, then the suggestions for it. Raises `InputError` if there is none."""
+        self.queue.content(number)
+        self._number = number
+        self._fill()
+        self.draw()
+        self._suggest()
+
+    def _receive(self, message: Any) -> None:
+        match message:
+            case {"here": str()} if len(self.queue):  # nothing is waited for to show the first text
+                self._suggest()
+            case _:
+                super()._receive(message)
+
+    def _fill(self) -> None:
+        """Show the text with its answer, and what the rules say of it."""
+        item, unit = self._item, self._item.unit
+        # An input of its own: what is typed into the one before comes late.
+        self._box = Text("Translation", rows=4)
+        self._box.value, self._box.entered = item.text, self._on_typed
+        self._box.lang = language.bcp47_tag(unit.lang_code)
+        self._comment.value = item.comment
+        self._jump.value = str(self._number + 1)
+        total = len(self.queue)
+        answered = total - self.queue.counts()[""]
+        self._count.value = (
+            f'<progress max="{total}" value="{answered}" aria-label="Texts that are answered">'
+            f'</progress> <span class="qu-count">{answered:,} of {total:,} answered</span>'
+        )
+        named = f"{language.name(unit.lang_code)} ({cut(unit.lang_code, 20)})"
+        kind = "answered" if item.answer else unit.state
+        state = f'<span class="qu-state {kind}">{_ANSWERS.get(item.answer, unit.state)}</span>'
+        self._place.value = (
+            f'<h4 class="qu-place"><bdi>{escaped(cut(unit.template_code, _MAX_CODE_LENGTH))}'
+            f"</bdi> · {escaped(named)} · {escaped(text_label(unit.field))} {state}</h4>"
+        )
+        head = "Source, and what changed in it" if unit.source_before else "Source"
+        note = f"<small>{escaped(unit.note)}</small>" if unit.note else ""
+        lang = escape(language.bcp47_tag(item.original.lang_code))
+        self._source.value = (
+            f'<div class="qu-source"><small>{head}</small><p dir="auto" lang="{lang}">'
+            f"{_draw_words(unit.source_before, unit.source)}</p>{note}</div>"
+        )
+        self._near.children, self._near.hidden = [], True
+        parts = [self._place, self._source, self._box, self._near, self._comment]
+        self._card.children = [*parts, self._actions]
+        self._check()
+
+    def _suggest(self) -> None:
+        """Show suggestions: of this queue at once, and of other templates when they are read."""
+        with self._suggesting:
+            suggestions = self.queue.suggestions(self._number, at_hand=True)
+            self._near.children = [
+                part
+                for n, one in enumerate(suggestions, 1)
+                for part in self._draw_suggestion(n, one)
+            ]
+            self._near.hidden = not suggestions
+        self.draw()
+        if not self.queue.has_other_contents and self._reader is None:
+            self._reader = Thread(target=self._read_others, name="chatkit memory", daemon=True)
+            self._reader.start()
+
+    def _read_others(self) -> None:
+        """Read the other templates in a thread of its own, and show their suggestions."""
+        try:
+            with prefix_lines("", watch=lambda done, total: None):  # no bar: nobody waits for it
+                self.queue.read_others()
+            self._suggest()
+        except ChatkitError as error:
+            problem = "Suggestions come from this queue alone; other templates cannot be read"
+            self.report(f"{problem}: {error}", wrong=True)
+
+    def _draw_suggestion(self, n: int, one: Suggestion) -> tuple[FormButton, Html]:
+        """Draw a suggestion: a button that uses it, and where it comes from."""
+        use = partial(self._put, one.translation)
+        button = FormButton(visible(one.translation), use, keys=f"Alt+{n}")
+        kind = {None: ", answered here", False: ", a draft"}.get(one.live, "")
+        text = f"{round(100 * one.alike)} % · {escaped(cut(one.template_code, 40))}{kind}"
+        if one.source != self._item.unit.source:
+            words = _draw_words(one.source, self._item.unit.source)
+            text += f". Made from: <bdi>{words}</bdi>"
+        return button, Html(f"<small>{text}</small>")
+
+    def _check(self) -> None:
+        """Show the length, the findings and the preview of what is typed."""
+        number, text, unit = self._number, self._box.value, self._item.unit
+        length = f"{len(text):,} of {unit.limit:,} characters" if unit.limit else ""
+        over = " over" if unit.limit and len(text) > unit.limit else ""
+        findings = draw_finding_list(
+            (each.severity, f"{each.message}.", each.hint)
+            for each in self.queue.findings(number, text)
+        )
+        self._box.notes = f'<div class="cf-length{over}">{length}</div>{findings}'
+        right = text == self._item.text == unit.target
+        self._take.label = "Right as it is" if right else "Take this"
+        self._take.disabled, self._revert.disabled = not text.strip(), text == self._item.text
+        (entry,) = read_entries(self.queue.content(number, text))
+        notes = ""
         if fields := self.queue.untranslated(number, text):
-            notes.append(f"Not translated yet, so in {source} here: {', '.join(fields)}.")
-        self._preview.show(self.queue.content(number, text), notes)
+            source, named = self._item.original.lang_code, ", ".join(map(text_label, fields))
+            note = f"Not translated yet, so in {language.name(source)} here: {named}."
+            notes = f"<p><em>{escape(note)}</em></p>"
+        self._preview.value = draw_bubble(make_bubble(entry, {})) + notes
+
+    # --- what a person does ---------------------------------------------------------
+
+    def _on_typed(self) -> None:
+        self.report("")
+        self._check()
+
+    def _go(self, number: int) -> None:
+        """Show another text, and take what was typed in this one as its translation."""
+        typed = self._box.value
+        if typed != self._item.text and typed.strip():
+            self.queue.edit(self._number, typed)
+            self._recheck_plan()
+        self.report("")
+        self.show(min(max(number, 0), len(self.queue) - 1))
+
+    def _step(self, by: int) -> None:
+        self._go(self._number + by)
+        self.focus_on(self._box)
+
+    def _jump_to(self) -> None:
+        with suppress(ValueError):
+            number = self._jump.read()
+            self._go(self._number if number == "" else number - 1)
+
+    def _answer_typed(self) -> None:
+        self._answer(self.queue.edit, self._box.value)
+
+    def _answer(self, answer: Callable[..., object], *text: str) -> None:
+        """Record an answer, and go to the next text that has none."""
+        answer(self._number, *text)
+        self._box.value = self._item.text
+        self._recheck_plan()
+        later = range(self._number + 1, len(self.queue))
+        left = next((n for n in later if not self.queue.items[n].answer), self._number + 1)
+        self._step(left - self._number)
+
+    def _put(self, text: str) -> None:
+        """Write a text as if it had been typed."""
+        self._box.value = text
+        self._on_typed()
+        self.focus_on(self._box)
+
+    # --- the end --------------------------------------------------------------------
 
     def plan(self) -> PlanView:
         """Plan all answers, and show the plan below.
@@ -216,8 +264,12 @@ class QueueView(ReviewedEdits, Panel):
             PlanRefused: The plan that was made before is being applied.
         """
         self._check_idle()
-        self._bar.report("")
+        self.report("")
         return self._show_plan(self.queue.plan(), self.plan)
+
+    @property
+    def _page(self) -> PanelPage:  # type: ignore[override]
+        return self
 
     def _edits(self) -> object:
         return [(item.answer, item.text) for item in self.queue.items]
@@ -228,3 +280,11 @@ class QueueView(ReviewedEdits, Panel):
 
     def _make_saved_page(self) -> str:
         return self.queue._repr_html_()
+
+
+def _draw_words(before: str, source: str) -> str:
+    """Draw a source; words that went out and came in since an earlier one are marked."""
+    tags = {"out": "del", "in": "ins"}
+    parts = compare_words(before, source) if before else [("same", source)]
+    words = [(tags.get(kind, "span"), escape(visible(text))) for kind, text in parts]
+    return "".join(f"<{tag}>{text}</{tag}>" for tag, text in words)

@@ -537,13 +537,14 @@ _KIND_OF_DTYPE: dict[str, Kind] = {**dict.fromkeys("iuf", "number"), "b": "flag"
 
 
 class Column(NamedTuple):
-    """A column: its kind, and why it cannot be written, "" if it can.
+    """A column: its kind, what people call it, and why it cannot be written, "" if it can.
 
     `fixed` is why it cannot be written in a row that exists, `closed` in a new one; `part` tells
     that another column is written in its place.
     """
 
     name: str
+    label: str
     kind: Kind
     fixed: str
     closed: str
@@ -560,6 +561,7 @@ def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: b
         head: Whether it is the index.
     """
     body, record = endpoints.body.model_fields, endpoints.record.model_fields
+    label = endpoints.format_label(name) if name in {*body, *record} else name or "row"
     if name in body:
         kind = choose_column_kinds(endpoints.body, [name])[name]
         nested = get_origin(body[name].annotation) in (list, dict)
@@ -568,7 +570,7 @@ def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: b
         fixed = explain_read_only(endpoints, name)[0] if name in endpoints.body.create_only else ""
         if name == endpoints.key:
             fixed = "tells which row this is: add a row for another"
-        return Column(name, kind, fixed, "")
+        return Column(name, label, kind, fixed, "")
     reason, step = explain_read_only(endpoints, name)
     if name in endpoints.instead:
         reason = f"{reason}: {step}"
@@ -577,7 +579,7 @@ def describe_column(endpoints: Endpoints[Any], name: str, dtype: str, *, head: b
     kind = _KIND_OF_DTYPE.get(dtype, "text")
     if name in record:
         kind = choose_column_kinds(endpoints.record, [name])[name]
-    return Column(name, kind, reason, reason, name in endpoints.instead)
+    return Column(name, label, kind, reason, reason, name in endpoints.instead)
 
 
 def parse_typed(typed: Any, kind: Kind) -> Any:

@@ -23,7 +23,7 @@ _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
 def draw_changed_words(before: str, after: str) -> tuple[str, str]:
     """Write two texts as HTML; the words that the other does not have are marked in each.
 
-    Long parts are folded: what has the class `ck-far` is seen only within the class `whole`.
+    Long parts are folded: what has the class `ck-far` is seen once the row is unfolded.
     """
     parts = compare_words(before, after) if len(before) + len(after) <= _COMPARED else []
     if not any(kind == "same" and text.strip() for kind, text in parts):
@@ -116,7 +116,9 @@ _LINES = 8  #: lines of a row that are shown before somebody asks for all
 
 
 def fold_lines(lines: Sequence[str], name: str) -> tuple[list[str], str]:
-    """Fold the lines of a row after the first ones; return them, and a button that shows all.
+    """Fold the lines of a row after the first ones; return them, and what unfolds the row.
+
+    The style does that, so it works without a kernel too.
 
     Args:
         lines: The lines, each as cells of HTML.
@@ -126,8 +128,8 @@ def fold_lines(lines: Sequence[str], name: str) -> tuple[list[str], str]:
     lines = [*lines[:_LINES], *folded]
     if not any("ck-far" in line or "data-far" in line for line in lines):
         return lines, ""
-    words = f'data-more aria-label="Show all of {escape(name)}" aria-expanded="false"'
-    return lines, f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
+    words = f'class="chatkit-button small" aria-label="Show all of {escape(name)}"'
+    return lines, f"<details><summary {words}>Show all</summary></details>"
 
 
 def draw_row_button(act: str, row: str, label: str, name: str) -> str:

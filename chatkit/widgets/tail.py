@@ -7,10 +7,12 @@ how far the messages of an inbox come.
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import islice
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import traitlets
@@ -362,10 +364,14 @@ def _show_lines(text: str) -> str:
 
 
 def format_body(body: bytes) -> str:
-    """Return a body as indented JSON; one that is no JSON, or not clear, as it is."""
+    """Return a body as indented JSON, its numbers as they came; what is unclear as it is."""
     text = body.decode("utf-8", "replace")
+    mark = token_hex(8)  # no text in the body has it
     try:
-        return json.dumps(read_json(text), ensure_ascii=False, indent=2)
+        read_json(text)
+        kept = json.loads(text, parse_float=mark.__add__, parse_int=mark.__add__)
+        indented = json.dumps(kept, ensure_ascii=False, indent=2)
+        return re.sub(f'"{mark}([^"]*)"', r"\1", indented)
     except (JsonFault, RecursionError):
         return text
 

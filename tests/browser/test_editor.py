@@ -72,11 +72,11 @@ def test_a_flow_is_edited_checked_played_and_saved(
 
     # a label is edited in the form and seen on the phone; what cannot be counts as no edit
     hand.row("TextInput", "Full name").click()
-    label = hand.field("label")
+    label = hand.field("Label")
     label.fill("Your whole name")
     expect(hand.phone.body.get_by_text("Your whole name")).to_be_visible()
     expect(hand.row("TextInput", "Your whole name")).to_be_visible()
-    least = hand.field("min-chars")
+    least = hand.field("Min chars")
     least.fill("some")
     expect(hand.form.get_by_role("alert").first).to_contain_text("must be a number")
     least.fill("3")
@@ -126,7 +126,7 @@ def test_a_flow_is_edited_checked_played_and_saved(
     add.fill("smaller")
     expect(offers).to_have_count(1)
     page.keyboard.press("Enter")
-    hand.field("text").fill("Smile!")
+    hand.field("Text").fill("Smile!")
     expect(hand.phone.body.get_by_text("Smile!")).to_be_visible()
 
     # the source is broken: told at its line; the phone keeps the last good document
@@ -237,8 +237,8 @@ def test_offers_shut_findings_keep_the_focus_and_a_review_goes_out_of_date(
     add.click()
     add.press_sequentially("TextInput")
     add.press("Enter")
-    expect(hand.field("name")).to_have_value("text_input")
-    hand.field("label").click()
+    expect(hand.field("Name")).to_have_value("text_input")
+    hand.field("Label").click()
     for _ in range(3):
         page.keyboard.press("Control+z")
     expect(offers).to_be_hidden()
@@ -273,7 +273,7 @@ def test_offers_shut_findings_keep_the_focus_and_a_review_goes_out_of_date(
     plan = hand.root.locator(".chatkit-planview")
     expect(plan.locator("p").filter(has_text="Plan for").first).to_be_focused()
     hand.row("SERVICE").click()
-    hand.field("title").fill("Which one?")
+    hand.field("Title").fill("Which one?")
     expect(plan.get_by_text("Out of date")).to_be_visible()
     expect(plan.get_by_role("button", name="Apply 1 change")).to_be_hidden()
     plan.get_by_role("button", name="Review again").click()

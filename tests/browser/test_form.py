@@ -31,7 +31,7 @@ def test_a_contact_is_made_and_edited_in_a_form(
     page = notebook.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     form = story.run(notebook, 0)
-    number, country = form.get_by_label("number"), form.get_by_label("country_code")
+    number, country = form.get_by_label("Phone number"), form.get_by_label("Country code")
     line, button = form.locator(".chatkit-code pre"), form.get_by_role("button", name="Create")
     number.press_sequentially("2025550x")
     expect(form.get_by_role("alert")).to_contain_text("digits only")
@@ -55,7 +55,7 @@ def test_a_contact_is_made_and_edited_in_a_form(
 
     number.fill("2025550187")
     country.fill("+1")
-    form.get_by_label("name", exact=True).fill("Ana $x$ <img src=x onerror=alert(1)>")
+    form.get_by_label("Name", exact=True).fill("Ana $x$ <img src=x onerror=alert(1)>")
     expect(form.get_by_role("alert")).to_have_count(0)
     page.wait_for_timeout(300)
     button.evaluate("button => { button.click(); button.click(); }")
@@ -68,7 +68,7 @@ def test_a_contact_is_made_and_edited_in_a_form(
     notebook.shot("form_created")
 
     # Enter in a line of text saves, with all that was typed before it
-    name = form.get_by_label("name", exact=True)
+    name = form.get_by_label("Name", exact=True)
     name.fill("")
     name.press_sequentially("Ana Cruz")
     name.press("Enter")
@@ -86,7 +86,7 @@ def test_a_contact_is_made_and_edited_in_a_form(
     notebook.shot("form_split")
 
     content = story.run(notebook, 2)
-    expect(content.get_by_label("footer")).to_be_visible()
+    expect(content.get_by_label("Footer")).to_be_visible()
     content.locator("textarea:visible").first.press("Enter")  # a line of its own, and not sent
     expect(content.get_by_role("status")).to_have_count(0)
     content.get_by_role("button", name="Add button").click()
@@ -94,7 +94,7 @@ def test_a_contact_is_made_and_edited_in_a_form(
     # a folded field that is wrong is unfolded when it is sent
     fold = content.locator("summary")
     fold.click()
-    validity = content.get_by_label("validity_period_seconds", exact=True)
+    validity = content.get_by_label("Validity period, seconds", exact=True)
     validity.fill("soon")
     fold.click()
     expect(validity).to_be_hidden()
@@ -131,7 +131,7 @@ def test_labels_and_help_of_two_forms_name_their_own_controls(
     ours = [one for one in ids if one.startswith("chatkit-")]
     assert ours and len(ours) == len(set(ours))
 
-    number = forms[2].get_by_role("textbox", name="number", exact=True)
+    number = forms[2].get_by_role("textbox", name="Phone number", exact=True)
     expect(number).to_have_attribute("aria-invalid", "false")
     expect(number).to_have_accessible_description(
         "The number without its country code: digits only."
@@ -139,6 +139,6 @@ def test_labels_and_help_of_two_forms_name_their_own_controls(
     number.fill("12 34")
     expect(number).to_have_attribute("aria-invalid", "true")
     expect(number).to_have_accessible_description(re.compile("digits only. .*digits only"))
-    new = forms[0].get_by_role("textbox", name="number", exact=True)
+    new = forms[0].get_by_role("textbox", name="Phone number", exact=True)
     expect(new).to_have_attribute("aria-required", "true")
     expect(number).to_have_attribute("aria-required", "false")

@@ -103,49 +103,49 @@ def opened(lab: Lab, open_notebook: Callable[[str], OpenNotebook]) -> GridPage:
 def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None:
     page = opened
     expect(page.grid.locator("img")).to_have_count(0)  # a name is never markup
-    expect(page.cell(1, "name")).to_have_text(EVIL)
+    expect(page.cell(1, "Name")).to_have_text(EVIL)
     page.expect_status("250 rows")
 
-    page.cell(0, "name").click()
+    page.cell(0, "Name").click()
     page.type("Ana Lúcia")
     page.press("Enter")  # goes down
-    expect(page.cell(0, "name")).to_have_class(re.compile("gd-changed"))
-    expect(page.cell(1, "name")).to_be_focused()
+    expect(page.cell(0, "Name")).to_have_class(re.compile("gd-changed"))
+    expect(page.cell(1, "Name")).to_be_focused()
     page.press("F2", "End")
     page.type("x")
     page.press("Escape")  # leaves it as it was
-    expect(page.cell(1, "name")).to_have_text(EVIL)
+    expect(page.cell(1, "Name")).to_have_text(EVIL)
     page.expect_status("250 rows · 1 cell changed")
 
-    page.cell(2, "number").dblclick()
+    page.cell(2, "Phone number").dblclick()
     page.press("Control+a")
     page.type("12 34")
     page.press("Tab")  # goes right
-    expect(page.cell(2, "country_code")).to_be_focused()
+    expect(page.cell(2, "Country code")).to_be_focused()
     expect(page.grid).to_contain_text("Refused: must be digits only")  # although one is elsewhere
     page.press("ArrowLeft")
-    refused = page.cell(2, "number")
+    refused = page.cell(2, "Phone number")
     expect(refused).to_have_attribute("aria-invalid", "true")
     expect(page.grid).to_contain_text("Refused: must be digits only")
 
     page.button("Columns (").click()
     page.accessible("grid_columns")
-    page.grid.get_by_label("first_name").check()  # the parts of a name are put away at first
+    page.grid.get_by_label("First name").check()  # the parts of a name are put away at first
     page.press("Escape")
     expect(page.button("Columns (")).to_be_focused()
-    page.cell(3, "first_name").click()
+    page.cell(3, "First name").click()
     page.type("x")  # cannot be written: the way to go is told
     expect(page.grid).to_contain_text("edit name, the whole of it")
-    expect(page.cell(3, "first_name")).to_have_attribute("aria-readonly", "true")
+    expect(page.cell(3, "First name")).to_have_attribute("aria-readonly", "true")
 
-    page.cell(5, "name").click()
+    page.cell(5, "Name").click()
     page.paste('Ångström\r\n"two\nlines"\r\nعائشة المنصوري\r\n')
-    expect(page.cell(7, "name")).to_have_text("عائشة المنصوري")
-    expect(page.cell(6, "name")).to_have_text("two ↵ lines")
+    expect(page.cell(7, "Name")).to_have_text("عائشة المنصوري")
+    expect(page.cell(6, "Name")).to_have_text("two ↵ lines")
     page.expect_status("250 rows · 4 cells changed, 1 cell refused")
-    assert page.cell(7, "name").evaluate("cell => getComputedStyle(cell).direction") == "rtl"
+    assert page.cell(7, "Name").evaluate("cell => getComputedStyle(cell).direction") == "rtl"
 
-    page.cell(9, "name").click()
+    page.cell(9, "Name").click()
     page.press("Shift+ArrowDown")
     page.button("Delete row").click()
     page.expect_status("250 rows · 4 cells changed, 2 rows to delete, 1 cell refused")
@@ -166,32 +166,32 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     for _ in range(5):
         page.press("Control+z")
     page.expect_status("250 rows")
-    expect(page.cell(0, "name")).to_have_text("Oliver Smith")
+    expect(page.cell(0, "Name")).to_have_text("Oliver Smith")
     page.press("Control+y")
     page.expect_status("250 rows · 1 cell changed")
 
 
 def test_what_is_copied_is_pasted_unchanged(opened: GridPage) -> None:
     page = opened
-    page.cell(20, "name").click()
+    page.cell(20, "Name").click()
     page.paste('"tab\there"\n"two\n""lines"""\n"Ana"\n5" x\n')
     names = ["tab\there", "two ↵ " + '"lines"', '"Ana"', '5" x']
     for n, name in enumerate(names):
-        expect(page.cell(20 + n, "name")).to_have_text(name)
-    page.cell(20, "name").click()
+        expect(page.cell(20 + n, "Name")).to_have_text(name)
+    page.cell(20, "Name").click()
     page.press(*["Shift+ArrowDown"] * 3)
     page.press("Control+c")
     expect(page.grid).to_contain_text("Copied 4 cells")
-    page.cell(30, "name").click()
+    page.cell(30, "Name").click()
     page.press("Control+v")
     for n, name in enumerate(names):
-        expect(page.cell(30 + n, "name")).to_have_text(name)
+        expect(page.cell(30 + n, "Name")).to_have_text(name)
     page.expect_status("250 rows · 8 cells changed")
-    page.cell(40, "country_code").click()
+    page.cell(40, "Country code").click()
     page.press("Shift+ArrowDown", "Shift+ArrowDown")
     page.paste("+49")  # one text fills what is selected
     for row in (40, 41, 42):
-        expect(page.cell(row, "country_code")).to_have_text("+49")
+        expect(page.cell(row, "Country code")).to_have_text("+49")
 
 
 def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) -> None:
@@ -202,15 +202,15 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
     page.press(*["Tab"] * 7)  # buttons that can be pressed, and then the table
     expect(page.cell(0, 0)).to_be_focused()
     page.press("ArrowUp", "ArrowRight", "Enter")
-    head = page.grid.get_by_role("columnheader", name="name", exact=True).first
+    head = page.grid.get_by_role("columnheader", name="Name", exact=True).first
     expect(head).to_have_attribute("aria-sort", "ascending")
     page.press("Enter")
     expect(head).to_have_attribute("aria-sort", "descending")
     expect(head).to_be_focused()
-    expect(page.cell(0, "name")).not_to_have_text("Oliver Smith")
+    expect(page.cell(0, "Name")).not_to_have_text("Oliver Smith")
     page.press("Enter", "ArrowDown")
-    expect(page.cell(0, "name")).to_have_text("Oliver Smith")
-    expect(page.cell(0, "name")).to_be_focused()
+    expect(page.cell(0, "Name")).to_have_text("Oliver Smith")
+    expect(page.cell(0, "Name")).to_be_focused()
 
     page.press("Control+End")
     expect(page.cell(249, "tags")).to_be_focused()
@@ -223,7 +223,7 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
 
     page.grid.get_by_role("searchbox").fill("garcia")
     page.expect_status(re.compile(" of 250 rows"))
-    expect(page.cell(0, "name")).to_contain_text("García")
+    expect(page.cell(0, "Name")).to_contain_text("García")
     page.notebook.shot("grid_filtered")
     page.button("Add row").click()
     last = page.grid.locator(".gd-new .gd-cell:focus")
@@ -235,29 +235,29 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
     page.expect_status("251 rows · 1 row added")
     page.button("Edited only").click()
     page.expect_status("1 of 251 rows · 1 row added")
-    page.cell(0, "name").click()
+    page.cell(0, "Name").click()
     page.press("Control+z", "Control+z")
     page.expect_status("0 of 250 rows")
 
 
 def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: GridPage) -> None:
     page = opened
-    page.cell(0, "name").click()
+    page.cell(0, "Name").click()
     page.type("Ana Cruz")
     page.press("Enter")
     page.button("Add row").click()
     expect(page.grid.locator(".gd-new .gd-cell:focus")).to_have_count(1)
     page.type("Bo")
     page.press("Tab")  # goes to the next cell that can be written
-    expect(page.cell(250, "number")).to_be_focused()
+    expect(page.cell(250, "Phone number")).to_be_focused()
     page.type("2025550143")
     page.press("Tab", "Shift+Tab", "Tab")  # without an entry too, in a row that is new
-    expect(page.cell(250, "country_code")).to_be_focused()
+    expect(page.cell(250, "Country code")).to_be_focused()
     page.type("+1")
     page.press("Enter")
     page.expect_status("251 rows · 1 cell changed, 1 row added")
     page.press("Tab", "Shift+Tab", "Tab")  # after the last one it leaves the table
-    expect(page.cell(250, "country_code")).not_to_be_focused()
+    expect(page.cell(250, "Country code")).not_to_be_focused()
 
     page.button("Review changes").focus()
     page.press("Enter")
@@ -268,9 +268,9 @@ def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: Gri
     plan.get_by_role("button", name="Apply 3 changes").click()
     expect(plan.get_by_role("status").filter(has_text="All 3 changes applied.")).to_be_visible()
     page.expect_status("251 rows")  # nothing is an edit any more
-    page.cell(249, "name").click()
+    page.cell(249, "Name").click()
     page.press("Control+Home")
-    expect(page.cell(0, "name")).to_have_text("Ana Cruz")
+    expect(page.cell(0, "Name")).to_have_text("Ana Cruz")
     expect(page.button("Undo")).to_be_disabled()
     page.press("Control+End")
     expect(page.cell(250, 0)).to_have_text("50257")
@@ -279,7 +279,7 @@ def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: Gri
     plan.get_by_role("button", name="Take it back").click()
     back = plan.locator(".chatkit-planview")
     back.get_by_role("button", name="Take back 3 changes").click()
-    expect(page.cell(0, "name")).to_have_text("Oliver Smith")
+    expect(page.cell(0, "Name")).to_have_text("Oliver Smith")
 
     # another plan comes in place of the one below: the focus goes on with it
     page.press("Control+Home")
@@ -295,15 +295,15 @@ def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: Gri
 def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridPage) -> None:
     page = opened
     heads = page.grid.get_by_role("columnheader")
-    page.cell(0, "name").click()
+    page.cell(0, "Name").click()
     page.press("ArrowUp", "Space")
-    panel = page.grid.get_by_role("dialog", name="Column name")
+    panel = page.grid.get_by_role("dialog", name="Column Name")
     expect(panel.get_by_label("Contains")).to_be_focused()
     page.type("garcia")
     page.expect_status(re.compile(" of 250 rows"))
-    expect(page.cell(0, "name")).to_contain_text("García")
+    expect(page.cell(0, "Name")).to_contain_text("García")
     panel.get_by_role("button", name="Move right").press("Enter")
-    expect(heads.nth(1)).to_have_text("number")
+    expect(heads.nth(1)).to_have_text("Phone number")
     wide = heads.nth(2).evaluate("one => one.offsetWidth")
     panel.get_by_role("button", name="Wider").press("Enter")
     expect(heads.nth(2)).to_have_js_property("offsetWidth", wide + 40)
@@ -313,12 +313,12 @@ def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridP
     expect(heads.nth(2)).to_have_attribute("aria-description", "filtered")
 
     page.press("ArrowRight", "Space")
-    panel = page.grid.get_by_role("dialog", name="Column country_code")
+    panel = page.grid.get_by_role("dialog", name="Column Country code")
     few = page.grid.locator(".gd-foot [role=status]").inner_text()
     panel.get_by_role("checkbox").first.check()
     expect(page.grid.locator(".gd-foot [role=status]")).not_to_have_text(few)
     panel.get_by_role("button", name="Hide").press("Enter")
-    expect(heads.filter(has_text="country_code")).to_have_count(0)
+    expect(heads.filter(has_text="Country code")).to_have_count(0)
     page.button("Show all rows").press("Enter")
     page.expect_status("250 rows")
     expect(page.button("Show all rows")).to_be_hidden()
@@ -342,11 +342,11 @@ def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridP
     page.cell(30, 1).press("Control+ArrowUp")
     expect(heads.nth(0)).to_have_js_property("offsetWidth", wide + 60)
     heads.nth(2).drag_to(heads.nth(1))
-    expect(heads.nth(1)).to_have_text("name")
+    expect(heads.nth(1)).to_have_text("Name")
     expect(heads.nth(1)).to_have_attribute("aria-sort", "none")  # no click
 
     run(page.notebook, 4)
-    expect(heads).to_have_text(["id", "name", "number"])
+    expect(heads).to_have_text(["ID", "Name", "Phone number"])
     table = page.grid.get_by_role("grid")
     source = table.evaluate("table => table.clientWidth")
     ends = "row => row.lastChild.offsetLeft + row.lastChild.offsetWidth"
@@ -355,9 +355,9 @@ def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridP
 
 def test_texts_are_replaced_copied_and_written_as_python(opened: GridPage) -> None:
     page = opened
-    page.cell(2, "name").click()
+    page.cell(2, "Name").click()
     page.type("a text that has more letters than there are in its cell, so it gets a box")
-    box = page.grid.get_by_role("textbox", name="name")
+    box = page.grid.get_by_role("textbox", name="Name")
     expect(page.grid.locator(".gd-long")).to_be_visible()
     page.press("Alt+Enter")
     page.type("and a second line")
@@ -366,7 +366,7 @@ def test_texts_are_replaced_copied_and_written_as_python(opened: GridPage) -> No
     assert tall
     assert tall["height"] > 60
     page.press("Enter")
-    expect(page.cell(2, "name")).to_contain_text("a box ↵ and a second line")
+    expect(page.cell(2, "Name")).to_contain_text("a box ↵ and a second line")
 
     page.button("More").click()
     page.accessible("grid_more")
@@ -378,8 +378,8 @@ def test_texts_are_replaced_copied_and_written_as_python(opened: GridPage) -> No
     page.accessible("grid_replace")
     page.expect_status("250 rows · 1 cell changed")  # nothing yet
     panel.get_by_role("button", name="Replace", exact=True).press("Enter")
-    expect(page.cell(0, "name")).to_have_text("Oliver Smythe")
-    page.cell(0, "name").click()
+    expect(page.cell(0, "Name")).to_have_text("Oliver Smythe")
+    page.cell(0, "Name").click()
     page.press("Shift+ArrowRight")
     page.button("More").click()
     page.button("Copy with headings").click()
@@ -421,7 +421,7 @@ def test_a_widget_whose_script_was_late_hears_of_python_all_the_same(
     notebook.page.evaluate(LATE)
     page = GridPage(notebook)
     page.show(0)
-    page.cell(0, "name").click()
+    page.cell(0, "Name").click()
     page.type("Ana Cruz")
     page.press("Enter")
     page.expect_status("250 rows · 1 cell changed")
@@ -520,10 +520,10 @@ def test_flags_are_switched_and_nested_values_shown(opened: GridPage) -> None:
     page = opened
     page.grid = run(page.notebook, 3).locator(".gd-grid")
     flags = page.grid.locator("[data-column='2']")
-    expect(page.cell(0, "is_active")).to_contain_text("true", timeout=20_000)
-    page.cell(0, "is_active").click()
+    expect(page.cell(0, "Active")).to_contain_text("true", timeout=20_000)
+    page.cell(0, "Active").click()
     page.press("Space")
-    expect(page.cell(0, "is_active")).to_have_text("✗ false")
+    expect(page.cell(0, "Active")).to_have_text("✗ false")
     expect(flags.first).to_be_visible()
     page.press("ArrowRight", "Enter", "Control+a")
     page.type('["message.received"')

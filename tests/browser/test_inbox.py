@@ -253,7 +253,7 @@ def test_a_webhook_is_registered_switched_off_and_its_secret_handed_over_once(
     story.run(notebook, 0)
     root = story.run(notebook, 1).locator(".chatkit-registrations")
     expect(root.get_by_text("8 webhooks of 10")).to_be_visible()
-    address = root.get_by_role("textbox", name="url")
+    address = root.get_by_role("textbox", name="Address")
     expect(root.get_by_role("checkbox", name=re.compile("all events"))).to_be_checked()
     kinds = root.get_by_role("checkbox", name=re.compile("status updates"))
     expect(kinds).to_be_disabled()

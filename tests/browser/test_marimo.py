@@ -71,8 +71,8 @@ def test_widgets_are_used_in_marimo_and_nothing_complains(window: Window, tmp_pa
             page.goto(f"http://127.0.0.1:{free}/", wait_until="commit")
 
             form = page.locator(".chatkit-form")
-            form.get_by_label("number").first.fill("2025550187", timeout=60_000)
-            form.get_by_label("country_code").fill("+1")
+            form.get_by_label("Phone number").first.fill("2025550187", timeout=60_000)
+            form.get_by_label("Country code").fill("+1")
             form.get_by_role("button", name="Create contact").click()
             expect(form.get_by_role("status").first).to_contain_text("Created")
 

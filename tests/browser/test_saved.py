@@ -24,7 +24,7 @@ inbox = chatkit.Inbox()
 order = client.templates("order_ready")
 contacts = client.contacts.frame()
 contacts.loc[50001, "name"] = "<img src=x onerror=alert(1)>"
-contacts.loc[50003, "name"] = "Ines"
+contacts.loc[50003, "name"] = "Ines " + "Maria " * 200
 """
 #: Each widget, and words of what is to be read when its kernel has ended.
 WIDGETS = {
@@ -97,6 +97,10 @@ def test_what_was_last_seen_of_each_widget_is_there_when_its_kernel_has_ended(
     assert (lab.root / name).stat().st_size < 300_000
     notebook = open_notebook(name, place)
     read_as_saved(notebook)
+    rest = outputs(notebook)[1].locator(".ck-far")
+    expect(rest).to_be_hidden()
+    outputs(notebook)[1].get_by_text("Show all").click()  # without a kernel
+    expect(rest).to_be_visible()
     notebook.shot(f"saved_{place}", whole=True)
 
     page, _ = HTMLExporter().from_notebook_node(nbformat.read(lab.root / name, 4))

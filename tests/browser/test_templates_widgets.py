@@ -123,7 +123,7 @@ def test_a_content_is_translated_beside_its_source_and_saved_by_keyboard(
     page = notebook.page
     form = story.run(notebook, 0).locator(".cf-content")
     phone = form.locator(".cf-seen [lang]").first
-    text = form.get_by_label("text", exact=True).nth(1)
+    text = form.get_by_label("Text", exact=True).nth(1)
     assert text.evaluate("e => getComputedStyle(e).direction") == "rtl"
     expect(form.locator("img, .MathJax")).to_have_count(0)
     expect(form.locator(".cf-source").filter(has_text="onerror")).to_be_visible()
@@ -138,7 +138,7 @@ def test_a_content_is_translated_beside_its_source_and_saved_by_keyboard(
     expect(phone).to_contain_text("الخوذة")
 
     # what is too long is said at its field
-    footer = form.get_by_label("footer")
+    footer = form.get_by_label("Footer")
     footer.fill("س" * 61)
     expect(form.get_by_text("61 of 60 characters, 102%")).to_be_visible()
     expect(form.locator(".chatkit-findings").filter(has_text="Take away 1.")).to_be_visible()
@@ -224,7 +224,7 @@ def test_the_board_is_navigated_filtered_and_filled_by_keyboard(
     form.locator("textarea").first.fill("{{1}}様、{{2}}のレンタルは{{3}}までです。")
     for name, sample in (("{{1}}", "ノア"), ("{{2}}", "電動自転車"), ("{{3}}", "5月12日")):
         form.get_by_label(name).fill(sample)
-    labels = form.get_by_label("label", exact=True)
+    labels = form.get_by_label("Label", exact=True)
     labels.nth(0).fill("延長する")
     labels.nth(1).fill("今日返します")
     expect(form.locator(".cf-seen [lang]").first).to_contain_text(

@@ -119,8 +119,12 @@ def board(client: Any) -> Reviewed:
 def queue(client: Any) -> Reviewed:
     view = chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"]))
     view.queue.edit(0, "Dein Rad wartet")
-    card = next(one for one in parts(view) if hasattr(one, "answers"))
-    edit = lambda: card._receive({"answer": ["edit", 0, "Dein Rad ist da"]})  # noqa: E731
+
+    def edit() -> None:
+        view.show(0)
+        type_into(view, "Translation", "Dein Rad ist da")
+        press(view, "Take this")
+
     return Reviewed(view, view.plan, edit)
 
 

@@ -19,7 +19,7 @@ from chatkit.flowjson.components import (
 )
 from chatkit.flowjson.nodes import read_nodes
 from chatkit.report import Finding
-from chatkit.util.display import cut, escaped, visible
+from chatkit.util.display import cut, escaped, format_label, visible
 from chatkit.util.json import append_to_pointer, get_value, split_pointer
 from chatkit.widgets.editor.edits import make_item
 from chatkit.widgets.editor.state import DocumentState, is_identical
@@ -161,8 +161,8 @@ class Inspector(FormModel):
                 for one in prop.item.properties
                 if one.name in inside or one.is_known(self._version)
             ]
-            group = FormGroup(parts, prop.name, "ce-group")
-            group.help = prop.about
+            group = FormGroup(parts, format_label(prop.name), "ce-group")
+            group.name, group.help = prop.name, prop.about
             return group
         control = make_property_input(prop, self._version, value, self._screens)
         names = prop.name in ("id", "name") and pointer == self._row.pointer
@@ -178,6 +178,7 @@ class Inspector(FormModel):
         else:
             control.entered = lambda: self._take_input(place, rename=rename)
         control.help, control.required = make_help_text(prop), prop.is_required(self._version)
+        control.name = prop.name
         self.fields[place] = control
         return control
 
@@ -204,7 +205,9 @@ class Inspector(FormModel):
         ]
         for one in props:
             parts.append(self._make_field(one, place, inside.get(one.name, ABSENT)))
-        return FormGroup(parts, prop.name, "ce-group")
+        group = FormGroup(parts, format_label(prop.name), "ce-group")
+        group.name = prop.name
+        return group
 
     def _make_case_field(self, row: TreeRow) -> Control:
         """Make the field of the value of a case."""
@@ -212,7 +215,7 @@ class Inspector(FormModel):
         prop = Property("id", "name", "It is shown when the value of the Switch is this.")
         text = TextProperty(prop, self._version, name)
         text.show(name)
-        text.label = "case"
+        text.label = "Case"
         return self._add_field(row.pointer, prop, text, rename=True)
 
     # --- edits --------------------------------------------------------------------------
@@ -293,6 +296,7 @@ def make_property_input(
 ) -> Control:
     """Make the input for a property; a value of another kind is shown as JSON."""
     made: Control
+    label = format_label(prop.name)
     match prop:
         case Property(name="version"):
             released = (str(one) for one in sorted(RELEASED, reverse=True))
@@ -307,9 +311,9 @@ def make_property_input(
             made = make_property_choice(prop, {one: one for one in prop.enum})
         case Property(kind="integer" | "number"):
             fraction = prop.kind == "number"
-            made = NumberText(prop.name, fraction=fraction, nothing=ABSENT, reference=prop.binding)
+            made = NumberText(label, fraction=fraction, nothing=ABSENT, reference=prop.binding)
         case Property(kind="strings" | "dates" | "choices"):
-            made = Lines(prop.name, nothing=ABSENT, reference=prop.binding)
+            made = Lines(label, nothing=ABSENT, reference=prop.binding)
         case Property(kind="items"):
             made = ItemsInput(prop, version)
         case Property(kind="map" | "range" | "action" | "object" | "components" | "cases"):
@@ -325,7 +329,7 @@ def make_property_input(
 
 def make_json_input(prop: Property, value: Any) -> Json:
     """Make an input of JSON, with as many lines as the value needs."""
-    made = Json(prop.name, 4, ABSENT)
+    made = Json(format_label(prop.name), 4, ABSENT)
     made.show(value)
     if value is not ABSENT:
         made.rows = min(max(made.value.count("\n") + 1, 2), 12)
@@ -337,7 +341,7 @@ def make_property_choice(prop: Property, values: Mapping[str, Any]) -> Choice:
     default = {True: "yes", False: "no"}.get(prop.default, prop.default)  # type: ignore[call-overload]
     unset = "not set" if default is None else f"not set: {default}"
     reference = _REFERENCE_HINT if prop.binding else ""
-    return Choice(prop.name, values, ABSENT, unset, others=False, reference=reference)
+    return Choice(format_label(prop.name), values, ABSENT, unset, others=False, reference=reference)
 
 
 def make_screen_choice(screens: Sequence[str], value: Any) -> Choice:
@@ -347,7 +351,7 @@ def make_screen_choice(screens: Sequence[str], value: Any) -> Choice:
     if value == {"type": "screen", "name": name} and name not in screens:
         words = f"{visible(name)} (there is no such screen)" if name else "choose one"
         targets[words] = value
-    return Choice("next screen", targets, ABSENT, "not set", others=False)
+    return Choice("Next screen", targets, ABSENT, "not set", others=False)
 
 
 class TextProperty(Text):
@@ -356,7 +360,7 @@ class TextProperty(Text):
     def __init__(self, prop: Property, version: Version, value: Any) -> None:
         self._takes_list = "strings" in prop.kinds(version)
         long = self._takes_list or (prop.length or 0) > _LONG_TEXT or "\n" in str(value)
-        super().__init__(prop.name, rows=3 if long else 0, nothing=ABSENT)
+        super().__init__(format_label(prop.name), rows=3 if long else 0, nothing=ABSENT)
         self._is_required = prop.is_required(version)
         self.late = prop.name in ("id", "name")  # a name is changed once it is typed whole
 
@@ -383,12 +387,16 @@ class ItemsInput(Rows):
         self._texts = [
             one for one in self._item.properties if one.kind == "text" and one.is_known(version)
         ]
-        self._reference = Text("or a reference in their place", _REFERENCE_HINT)
-        super().__init__(prop.name, self._item.name)
+        self._reference = Text("Or a reference in their place", _REFERENCE_HINT)
+        super().__init__(format_label(prop.name), self._item.name)
 
     def inputs(self) -> dict[str, Control]:
         """Make a row: a text for each property that the platform asks for."""
-        return {one.name: Text(one.name) for one in self._texts if one.is_required(self._version)}
+        return {
+            one.name: Text(format_label(one.name))
+            for one in self._texts
+            if one.is_required(self._version)
+        }
 
     def first(self) -> dict[str, Any]:
         """Return a new item with its required properties."""

@@ -74,25 +74,15 @@ function render({ model, el }) {
     },
     // Rows that Python writes: their buttons say which row they are of. What is wide scrolls.
     table: (one) => {
-      const pane = one.pane = make(one.el, "div", "chatkit-rows"), whole = new Set();
+      const pane = one.pane = make(one.el, "div", "chatkit-rows");
       one.side = showMore(pane, make(one.el, "div", "chatkit-more"));
       new ResizeObserver(() => {
         const wide = pane.scrollWidth > pane.clientWidth + 1;
         for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", one.now.label]])
           wide ? pane.setAttribute(name, value) : pane.removeAttribute(name);
       }).observe(pane);
-      one.unfold = (button) => {
-        const on = whole.has(button.ariaLabel);
-        button.closest("tbody").classList.toggle("whole", on);
-        button.setAttribute("aria-expanded", on);
-        button.textContent = on ? "Show less" : "Show all";
-      };
       pane.onclick = ({ target }) => {
-        const button = target.closest("[data-act]"), more = target.closest("[data-more]");
-        if (more) {
-          whole.delete(more.ariaLabel) || whole.add(more.ariaLabel);
-          one.unfold(more);
-        }
+        const button = target.closest("[data-act]");
         if (button) enter(one, { act: button.dataset.act, row: button.dataset.row });
       };
     },
@@ -149,6 +139,7 @@ function render({ model, el }) {
     code: (one, now, old) => { if (now.value !== old.value) one.show(now.value ?? ""); },
     text: (one, now, old) => {
       one.input.placeholder = now.placeholder ?? "";
+      one.input.lang = now.lang ?? "";
       if (now.rows) one.input.rows = now.rows;
       fill(one, now, old, now.value ?? "", "value");
     },
@@ -167,15 +158,18 @@ function render({ model, el }) {
     },
     button: (one, now) => {
       one.el.textContent = now.label;
-      one.el.title = now.help ?? "";
+      one.el.title = now.help ?? now.keys ?? "";
+      if (now.keys) one.el.setAttribute("aria-keyshortcuts", now.keys);
       one.el.setAttribute("aria-disabled", !!now.disabled || !now.token);
       one.el.setAttribute("aria-busy", !now.token);
     },
     table: (one, now, old) => {
       if (now.value === old.value) return;
       const had = one.pane.contains(document.activeElement) && named(document.activeElement);
+      const folds = () => [...one.pane.querySelectorAll("th > details")], name = (fold) => fold.firstChild.ariaLabel;
+      const open = folds().filter((fold) => fold.open).map(name);
       one.pane.innerHTML = now.value ?? "";
-      one.pane.querySelectorAll("[data-more]").forEach(one.unfold);
+      for (const fold of folds()) fold.open = open.includes(name(fold));
       if (had) [...one.pane.querySelectorAll("[data-act]")].find((button) => named(button) === had)?.focus();
       one.side.look();
     },
@@ -239,6 +233,7 @@ function render({ model, el }) {
     if (one.el.className !== css) one.el.className = css;
     one.el.style.display = now.hidden ? "none" : "";
     if (one.label && one.label.textContent !== now.label) one.label.textContent = now.label ?? "";
+    if (one.label && now.name) one.label.title = now.name;
     painters[now.kind]?.(one, now, old);
     if (field) describe(one, now, old);
     if (!one.inner) return one;
@@ -277,6 +272,13 @@ function render({ model, el }) {
   const hear = (message) => drawn.get(message.id)?.hear?.(message);
   el.classList.add("chatkit-fields");
   el.addEventListener("keydown", (event) => {
+    const { key, code, altKey, ctrlKey, metaKey } = event;
+    const keys = [(ctrlKey || metaKey) && "Control", altKey && "Alt", altKey ? code.replace(/^(Key|Digit)/, "") : key];
+    const pressed = [...drawn.values()].find(({ now }) => now.keys && now.keys === keys.filter(Boolean).join("+"));
+    if (pressed?.el.getAttribute("aria-disabled") === "false") {
+      event.preventDefault();
+      return pressed.el.click();
+    }
     if (event.key !== "Enter" || !event.target.matches("input")) return;
     const form = event.target.closest(".chatkit-form");
     [...drawn.values()].find((one) => one.now.submit && form?.contains(one.el))?.el.click();

@@ -73,9 +73,9 @@ function render({ model, el }) {
     const { place, rows, left, wide } = box();
     return { place, rows, columns: columns.slice(left, left + wide).map(({ name }) => name) };
   };
-  const closed = (row, { name, fixed, closed: never }) => {
+  const closed = (row, { label, fixed, closed: never }) => {
     const reason = row.m === "new" ? never : fixed;
-    return reason && `${name} ${reason}`;
+    return reason && `${label} ${reason}`;
   };
   const kind = (n) =>
     `gd-cell${columns[n].kind === "number" ? " gd-number" : ""}${n ? "" : " gd-first"}`;
@@ -84,10 +84,9 @@ function render({ model, el }) {
   const widths = () => model.get("column_layout");
   const grid = {
     root, send, state, answers: {},
-    names: () => model.get("columns").map(({ name }) => name),
+    all: () => model.get("columns"),
     visible: () => widths().map(([name]) => name),
-    open: () => model.get("columns").filter((c) => c.kind === "text" && !(c.fixed && c.closed))
-      .map(({ name }) => name),
+    open: () => grid.all().filter((c) => c.kind === "text" && !(c.fixed && c.closed)),
     focus: (name) => go(-1, columns.findIndex((column) => column.name === name)),
     lay: (layout) => send({ do: "layout", layout }),
     show: (name, on) => grid.lay(on ? [...widths(), [name, 0]] : widths().filter((c) => c[0] !== name)),
@@ -97,11 +96,11 @@ function render({ model, el }) {
       grid.lay(layout);
     },
     fit: (name) => {
-      const { n } = columns.find((column) => column.name === name);
+      const { n, label } = columns.find((column) => column.name === name);
       const pen = document.createElement("canvas").getContext("2d");
       pen.font = getComputedStyle(table).font;
       const texts = [...pages.values()].flat().map((row) => String(row.e?.[n]?.[0] ?? row.v[n] ?? ""));
-      const wide = Math.max(...[`${name} ⋮ ▾`, ...texts].map((text) => pen.measureText(text).width));
+      const wide = Math.max(...[`${label} ⋮ ▾`, ...texts].map((text) => pen.measureText(text).width));
       grid.lay(widths().map((c) => (c[0] === name ? [name, clamp(Math.ceil(wide * 1.05) + 20, LEAST, 900)] : c)));
     },
     widen: (name, by) => {
@@ -137,7 +136,7 @@ function render({ model, el }) {
     const hidden = known.size - columns.length;
     which.textContent = hidden ? `Columns (${hidden} hidden)` : "Columns";
     const before = named;
-    named = JSON.stringify(columns.map(({ name, kind, fixed }) => [name, kind, fixed]));
+    named = JSON.stringify(columns.map(({ px, wide, ...column }) => column));
     if (named === before) { // other widths alone: headings stay, one may be drawn at just now
       if (!drag?.held) drag = null;
       from = null;
@@ -154,10 +153,10 @@ function render({ model, el }) {
     from = null;
     if (focused) go(at.row, at.column); else draw();
   };
-  const heading = ({ name, fixed }, n) => {
+  const heading = ({ name, label, fixed }, n) => {
     const cell = make(head, "div", kind(n) + (fixed ? " gd-fixed" : ""), {
-      role: "columnheader", "aria-colindex": n + 1, "aria-label": name || "row", draggable: true,
-      title: `${fixed ? `${name} ${fixed}. ` : ""}Enter sorts, Space opens the options`,
+      role: "columnheader", "aria-colindex": n + 1, "aria-label": label, draggable: true,
+      title: `${name}${fixed ? ` ${fixed}` : ""}. Enter sorts, Space opens the options`,
       onclick: () => { go(-1, n); sort(n); },
       ondragstart: (event) => (drag?.held ? event.preventDefault() : event.dataTransfer.setData("gd", n)),
       ondragover: (event) => { if (event.dataTransfer.types.includes("gd")) event.preventDefault(); },
@@ -167,10 +166,10 @@ function render({ model, el }) {
         grid.move(columns[moved].name, n - moved);
       },
     });
-    make(cell, "span", "gd-name", { text: name || "row" });
+    make(cell, "span", "gd-name", { text: label });
     make(cell, "span", "gd-mark", { "aria-hidden": true });
     button(cell, "", (event) => { event.stopPropagation(); options(n); }, {
-      class: "gd-options", tabindex: -1, "aria-label": `Options of ${name || "row"}`,
+      class: "gd-options", tabindex: -1, "aria-label": `Options of ${label}`,
     });
     const edge = make(cell, "span", "gd-edge", {
       onclick: (event) => event.stopPropagation(), ondblclick: () => grid.fit(name), title: "Double click fits it to its texts",
@@ -191,7 +190,7 @@ function render({ model, el }) {
     };
     return cell;
   };
-  const options = (n) => { go(-1, n); columnPanel(grid, heads[n], columns[n].name); };
+  const options = (n) => { go(-1, n); columnPanel(grid, heads[n], columns[n]); };
   const morePanel = () => panel(root, more, "More", (menu, close) => {
     const item = (text, act) => button(menu, text, () => { close(); act(); });
     item("Copy with headings", () => copied(true));
@@ -364,12 +363,12 @@ function render({ model, el }) {
   };
   const edit = (first, whole) => {
     const row = data(at.row), cell = drawn.get(at.row)?.children[at.column];
-    const { n, name } = columns[at.column];
+    const { n, name, label } = columns[at.column];
     if (editing || !cell || !may(row)) return;
     if (first === undefined && whole === undefined && !row.e?.[n] && row.l?.includes(n))
       return send({ do: "whole", row: row.n, column: name });
     const text = whole ?? row.e?.[n]?.[0] ?? row.v[n] ?? "";
-    editing = { row: row.n, n, name, ...editor(root, cell, name, String(text), { first, end }) };
+    editing = { row: row.n, n, name, ...editor(root, cell, label, String(text), { first, end }) };
   };
   const end = (take, down, right) => {
     close(take);

@@ -68,7 +68,7 @@ const panel = (root, anchor, label, fill, back = () => anchor.focus()) => {
 };
 
 // What can be done with one column: filter, move, widen, hide.
-const columnPanel = (grid, anchor, name) => panel(grid.root, anchor, `Column ${name}`, (box, close) => {
+const columnPanel = (grid, anchor, { name, label }) => panel(grid.root, anchor, `Column ${label}`, (box, close) => {
   const filter = structuredClone(grid.state().filter);
   const wants = (sort, value) => { // undefined: whatever it is
     filter[sort][name] = value;
@@ -114,11 +114,11 @@ const columnPanel = (grid, anchor, name) => panel(grid.root, anchor, `Column ${n
 
 // Which columns are shown.
 const columnsPanel = (grid, anchor) => panel(grid.root, anchor, "Columns", (box, close) => {
-  const visible = grid.visible();
-  const names = [...visible, ...grid.names().filter((name) => !visible.includes(name))];
+  const visible = grid.visible(), all = grid.all();
+  const shown = visible.map((name) => all.find((column) => column.name === name));
   const list = make(box, "div", "gd-values gd-all");
-  for (const name of names)
-    tick(list, name || "row", visible.includes(name), ({ target }) => grid.show(name, target.checked));
+  for (const { name, label } of new Set([...shown, ...all]))
+    tick(list, label, visible.includes(name), ({ target }) => grid.show(name, target.checked));
   button(make(box, "div", "gd-buttons"), "As at first", () => { close(); grid.lay([]); });
 });
 
@@ -127,7 +127,7 @@ const replacePanel = (grid, anchor) => panel(grid.root, anchor, "Find and replac
   const text = field(box, "Find", "input", { dir: "auto" });
   const by = field(box, "Replace with", "input", { dir: "auto" });
   const options = [["", "all columns that can be written"]];
-  const column = choice(box, "In", options.concat(grid.open().map((name) => [name, name])));
+  const column = choice(box, "In", options.concat(grid.open().map(({ name, label }) => [name, label])));
   const exact = tick(box, "Match case", true);
   const lines = make(box, "div", "gd-preview", { role: "status" });
   const bar = make(box, "div", "gd-buttons");

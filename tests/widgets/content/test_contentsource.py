@@ -1,4 +1,4 @@
-"""The text of the source language stands beside its translation, and begins a new one."""
+"""The source stands beside its translation, which says how long it is and what is wrong."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from hypothesis import given, settings
 from localization.contents import CONTENT, button, content
 from volume import volume
 
+from chatkit.localization.audit import check_contents
+from chatkit.localization.content import Entry
+from chatkit.templates.contents import ContentEndpoints
 from chatkit.widgets.contentform import (
     draw_content,
+    draw_findings,
     draw_language_heading,
+    draw_lengths,
     draw_source_field,
     list_items,
     make_first_translation,
@@ -33,17 +38,15 @@ def test_each_field_is_written_to_be_read(name, message):
         headers=[{"type": "text", "text": "Ready"}],
         buttons=[button("call_phone", "Call", value="2025550142")],
     )
-    assert message in draw_source_field(name, output)
-    assert 'dir="ltr" lang="en"' in draw_source_field(name, output)
+    assert message in draw_source_field(name, "A label", output)
+    assert 'dir="ltr" lang="en"' in draw_source_field(name, "A label", output)
 
 
-def test_what_is_empty_says_so():
-    assert "nothing" in draw_source_field("footer", content(footer=""))
-    assert "nothing" in draw_source_field("buttons", content())
-
-
-def test_a_source_written_from_the_right_is_so_too():
-    assert 'dir="rtl" lang="ar"' in draw_source_field("text", content(lang_code="ar"))
+def test_a_source_shows_its_label_its_direction_and_that_it_is_empty():
+    text = draw_source_field("text", "A label", content(lang_code="ar"))
+    assert 'dir="rtl" lang="ar"' in text and ">A label</span>" in text
+    assert "nothing" in draw_source_field("footer", "A label", content(footer=""))
+    assert "nothing" in draw_source_field("buttons", "A label", content())
 
 
 def test_a_new_language_takes_over_all_but_the_words():
@@ -75,9 +78,53 @@ def test_whatever_the_source_holds_can_be_read_and_is_escaped(fields):
     original = {**fields, "lang_code": str(fields["lang_code"])}
     original["footer"] = EVIL
     output = "".join(
-        draw_source_field(name, original)
+        draw_source_field(name, "A label", original)
         for name in ("headers", "text", "variables", "footer", "buttons")
     )
     assert "<img" not in output + draw_content(original)
     assert all(isinstance(one, dict) for one in list_items(original, "buttons"))
     make_first_translation(original)
+
+
+# --- lengths and findings ----------------------------------------------------------------------
+
+
+def notes(name, lang="en", **fields):
+    values, label = content(lang_code=lang, **fields), ContentEndpoints.format_label
+    result = [one for one in check_contents(values) if one.field.split(".")[0] == name]
+    return draw_lengths(name, Entry(values, "", lang), label) + draw_findings(result, label)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "messages"),
+    [
+        ("footer", {"footer": ""}, ["0 of 60 characters, 0%", 'class="cf-length "']),
+        ("footer", {"footer": "x" * 30}, ["30 of 60 characters, 50%", 'class="cf-length "']),
+        ("footer", {"footer": "x" * 58}, ["58 of 60 characters, 97%", 'class="cf-length near"']),
+        (
+            "footer",
+            {"footer": "x" * 61},
+            [
+                *("61 of 60 characters, 102%", 'class="cf-length over"', "Take away 1."),
+                "<em>refused:</em> the footer has 61 characters",
+            ],
+        ),
+        (
+            "buttons",
+            {"buttons": [button("custom", "Yes"), button("custom", "No")]},
+            ["Button 1, label: 3 of 25 characters, 12%", "Button 2, label: 2 of 25"],
+        ),
+    ],
+)
+def test_a_field_shows_its_length_and_its_findings(name, fields, messages):
+    text = notes(name, **fields)
+    assert [one for one in messages if one not in text] == []
+    assert ("refused" in text) is ("over" in text)
+
+
+def test_findings_are_cut_and_escaped():
+    label, result = str, list(check_contents(content(text="{{a}} " * 20)))
+    assert f"and {len(result) - 8} more" in draw_findings(result, label)
+    result = check_contents(content(text=f"{{{{{EVIL}}}}}", variables={EVIL: EVIL}))
+    assert result and "<img" not in draw_findings(result, label, places=True)
+    assert "cf-length" not in notes("variables")

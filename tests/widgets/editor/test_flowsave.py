@@ -12,7 +12,6 @@ import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError, NotFound
 from chatkit.widgets.editor import Editor
-from chatkit.widgets.editor.edits import make_flow
 from chatkit.widgets.planview import PlanView
 
 
@@ -66,14 +65,3 @@ def test_what_is_no_object_is_not_planned_and_a_flow_must_be_there(client: Clien
         Editor("[]", resource=client.flows).plan("List")
     with pytest.raises(NotFound):
         Editor(resource=client.flows, flow=999)
-
-
-def test_a_plan_tells_when_it_was_applied(client: Client) -> None:
-    heard: list[set[str]] = []
-    plan = client.flows.plan(
-        [{"name": "Hello", "template_name": "default", "flow_json": make_flow()}]
-    )
-    view = PlanView(plan, lambda view: heard.append(view.states))
-    assert heard == []
-    view.apply()
-    assert heard == [{"applied"}]

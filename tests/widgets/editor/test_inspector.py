@@ -132,12 +132,12 @@ def test_an_action_has_the_fields_that_it_takes() -> None:
     assert inside == ["", "/next", "/payload"]
     payload: Any = inspector.fields[f"{foot}/payload"]
     enter(inspector, payload, '{"a": "${form.name}"}')
-    type_into(inspector, "action", "complete")
+    type_into(inspector, "Action", "complete")
     assert notes.done == [
         ("set", f"{foot}/payload", {"a": "${form.name}"}),
         ("act", foot, "complete"),
     ]
-    enter(inspector, find(inspector, "action"), 0)
+    enter(inspector, find(inspector, "Action"), 0)
     assert notes.done[-1] == ("unset", foot)
 
 

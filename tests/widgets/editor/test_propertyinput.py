@@ -38,88 +38,63 @@ def made(component: str, name: str, value: Any = ABSENT) -> Any:
     return make_property_input(prop(component, name), RECOMMENDED, value)
 
 
-def test_a_text_that_is_emptied_is_taken_away_unless_it_is_needed() -> None:
-    one = made("TextInput", "helper-text", "Help")
-    assert one.read() == "Help"
-    one.enter("")
-    assert one.read() is ABSENT
-    needed = made("TextInput", "label", "Name")
-    needed.enter("")
-    assert needed.read() == ""
+@pytest.mark.parametrize(
+    ("component", "name", "shown", "typed", "value"),
+    [
+        ("TextInput", "helper-text", "Help", "", ABSENT),
+        ("TextInput", "label", "Name", "", ""),
+        ("TextInput", "label", "x\ny", "z", "z"),
+        ("TextBody", "text", ["a", "b"], "a\nb\nc", ["a", "b", "c"]),
+        ("TextBody", "text", "a\nb", "a", "a"),
+        ("TextInput", "max-chars", 1, "12", 12),
+        ("TextInput", "max-chars", 1, "-3", -3),
+        ("TextInput", "max-chars", 1, " 7 ", 7),
+        ("TextInput", "max-chars", 1, "${data.n}", "${data.n}"),
+        ("TextInput", "max-chars", 1, "", ABSENT),
+        ("CheckboxGroup", "min-selected-items", 1, "x", "whole number"),
+        ("CheckboxGroup", "min-selected-items", 1, "1.5", "whole number"),
+        ("CheckboxGroup", "min-selected-items", 1, "1e3", "whole number"),
+        ("CheckboxGroup", "min-selected-items", 1, "१", "whole number"),
+        ("CheckboxGroup", "min-selected-items", 1, "9" * 40, "whole number"),
+        ("Image", "aspect-ratio", 1.5, "2.5", 2.5),
+        ("TextInput", "required", True, "", "needs a reference"),
+        ("TextInput", "required", True, "${data.must}", "${data.must}"),
+        ("TextInput", "required", "`${data.a} == 1`", 2, False),
+        ("TextInput", "input-type", "email", 0, ABSENT),
+        ("TextInput", "input-type", "smoke", '"mist"', "mist"),
+        ("DatePicker", "unavailable-dates", ["2030-01-01"], "2030\n\n 2031 ", ["2030", "2031"]),
+        ("DatePicker", "unavailable-dates", ["2030-01-01"], "${data.days}", "${data.days}"),
+        ("DatePicker", "unavailable-dates", ["2030-01-01"], "", ABSENT),
+        # lines would read these otherwise
+        ("DatePicker", "unavailable-dates", [""], "[]", []),
+        ("DatePicker", "unavailable-dates", ["a\nb"], "[]", []),
+        ("DatePicker", "unavailable-dates", ["${data.x}"], "[]", []),
+    ],
+)
+def test_a_property_is_read_as_it_was_shown_and_as_it_is_typed(
+    component: str, name: str, shown: Any, typed: Any, value: Any
+) -> None:
+    one = made(component, name, shown)
+    assert one.read() == shown and one.label == name.capitalize().replace("-", " ")
+    one.enter(typed)
+    try:
+        assert one.read() == value
+    except ValueError as error:
+        assert value in str(error)
 
 
-def test_texts_are_written_on_as_many_lines_as_they_need() -> None:
-    assert made("TextInput", "label", "x").rows == 0
-    assert made("TextInput", "label", "x\ny").rows > 1
-    lines = made("TextBody", "text", ["a", "b"])
-    assert lines.read() == ["a", "b"]
-    lines.enter("a\nb\nc")
-    assert lines.read() == ["a", "b", "c"]
-    assert made("TextBody", "text", "a\nb").read() == "a\nb"
-
-
-def test_names_count_when_they_are_typed_whole() -> None:
+def test_inputs_are_as_high_as_their_texts_and_names_count_when_they_are_typed_whole() -> None:
+    assert made("TextInput", "label", "x").rows == 0 < made("TextInput", "label", "x\ny").rows
     assert made("TextInput", "name", "x").drawn()["late"]
     assert "late" not in made("TextInput", "label", "x").drawn()
-
-
-@pytest.mark.parametrize(
-    ("typed", "value"),
-    [("12", 12), ("-3", -3), (" 7 ", 7), ("${data.n}", "${data.n}"), ("", ABSENT)],
-)
-def test_numbers_are_read(typed: str, value: Any) -> None:
-    one = made("TextInput", "max-chars", 1)
-    one.enter(typed)
-    assert one.read() == value
-
-
-@pytest.mark.parametrize("typed", ["x", "1.5", "1e3", "१", "9" * 40])
-def test_what_is_no_whole_number_is_told(typed: str) -> None:
-    one = made("CheckboxGroup", "min-selected-items", 1)
-    one.enter(typed)
-    with pytest.raises(ValueError, match="whole number"):
-        one.read()
-    assert made("Image", "aspect-ratio", 1.5).read() == 1.5
-
-
-def test_yes_and_no_can_be_a_reference() -> None:
-    one = made("TextInput", "required", True)
-    assert (one.read(), one.refers) == (True, False)
-    one.enter("")
-    assert one.refers
-    with pytest.raises(ValueError, match="needs a reference"):
-        one.read()
-    one.enter("${data.must}")
-    assert one.read() == "${data.must}"
-    assert made("TextInput", "required", "`${data.a} == 1`").read() == "`${data.a} == 1`"
     assert made("TextInput", "visible").options[0] == "not set: yes"
-
-
-def test_a_choice_is_one_of_the_table() -> None:
-    one = made("TextInput", "input-type", "email")
-    assert one.read() == "email"
-    unusual = made("TextInput", "input-type", "smoke")
-    assert isinstance(unusual, Json)
-    assert unusual.read() == "smoke"
-
-
-def test_lists_are_lines_or_a_reference() -> None:
-    one = made("DatePicker", "unavailable-dates", ["2030-01-01"])
-    one.enter("2030-01-01\n\n 2030-01-02 ")
-    assert one.read() == ["2030-01-01", "2030-01-02"]
-    one.enter("${data.days}")
-    assert one.read() == "${data.days}"
-    one.enter("")
-    assert one.read() is ABSENT
-    for unusual in ([""], ["a\nb"], ["${data.x}"]):  # lines would read otherwise
-        assert made("DatePicker", "unavailable-dates", unusual).read() == unusual
 
 
 def test_options_are_written_in_the_form_or_come_from_a_reference() -> None:
     options = [{"id": "a", "title": "A", "description": "kept"}]
     one = made("Dropdown", "data-source", options)
     assert one.read() == options
-    type_into(one, "title", "Alpha")
+    type_into(one, "Title", "Alpha")
     press(one, "Add option")
     assert one.read() == [
         {"id": "a", "title": "Alpha", "description": "kept"},
@@ -127,10 +102,10 @@ def test_options_are_written_in_the_form_or_come_from_a_reference() -> None:
     ]
     press(one, "Remove option 1")
     assert [item["id"] for item in one.read()] == ["option"]
-    type_into(one, "or a reference in their place", "${data.options}")
+    type_into(one, "Or a reference in their place", "${data.options}")
     assert one.read() == "${data.options}"
     assert find(one, "Add option").hidden
-    type_into(one, "or a reference in their place", "words")
+    type_into(one, "Or a reference in their place", "words")
     with pytest.raises(ValueError, match="reference"):
         one.read()
     for unusual in ([1], [{"id": 1}], 5):  # shown as JSON
@@ -142,7 +117,7 @@ def test_the_options_of_a_component_are_edited_from_its_form() -> None:
         editor = chatkit.Editor(resource=client.flows, flow=301)
         place = next(f"{row.pointer}" for row in editor._rows.values() if row.name == "Dropdown")
         editor.select(place)
-        type_into(editor, "title", "First", 0)
+        type_into(editor, "Title", "First", 0)
         press(editor, "Add option")
         options = editor.state.find(f"{place}/data-source")
         assert options[0]["title"] == "First" and options[-1]["title"] == "New"

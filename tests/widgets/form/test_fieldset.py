@@ -107,10 +107,10 @@ def test_problems_are_marked_at_their_fields_with_their_place_and_the_rest_is_re
             Problem("weather", "", "is bad"),
         ]
     )
-    assert left == ["weather: is bad"]
+    assert left == ["Weather: is bad"]
     assert fields.wrong == {
         "text": "is too long; has no end",
-        "buttons": "button 2, type: is required",
+        "buttons": "Button 2, type: is required",
     }
     fields.mark([])
     assert fields.wrong == {}
@@ -119,8 +119,8 @@ def test_problems_are_marked_at_their_fields_with_their_place_and_the_rest_is_re
 def test_spare_fields_are_folded_away(client: Client) -> None:
     fields = Fieldset(client.templates("greeting"), {"lang_code": "en", "is_draft": True})
     more = fields.more
-    assert not controls(more, "is_draft") and fields.fields["is_draft"] in fields.controls
-    assert controls(more, "is_catalog")
+    assert not controls(more, "Draft") and fields.fields["is_draft"] in fields.controls
+    assert controls(more, "Catalog")
     assert Fieldset(client.contacts, None).more.hidden
 
 
@@ -128,4 +128,4 @@ def test_the_page_without_widgets_shows_values_as_text(client: Client) -> None:
     fields = Fieldset(client.contacts, CONTACT | {"name": "<img src=x>\u202e"})
     html = fields.html()
     assert "&lt;img src=x&gt;⟨U+202E⟩" in html and "<img" not in html
-    assert ">number</strong>" in html
+    assert ">Phone number</strong>" in html

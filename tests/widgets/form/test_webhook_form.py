@@ -7,14 +7,12 @@ from typing import Any
 
 import ipywidgets as w
 import pytest
-from bulk.wayward import dropped, lost, wayward
 from profiled import client, sandbox
 from widgets.inbox.stored import account
-from widgets.screen import Clock, enter, find, html, label, parts, press, static, type_into
+from widgets.screen import enter, html, label, parts, press, static, type_into
 
 from chatkit.client import Client
-from chatkit.errors import InputError, UnknownOutcome
-from chatkit.widgets import form as forms
+from chatkit.errors import InputError
 from chatkit.widgets.form import Form
 
 __all__ = ["account", "client", "sandbox"]
@@ -58,7 +56,7 @@ def test_no_state_message_log_or_file_has_the_secret(
     form.comm.send = lambda *passed, **named: sent.append(repr((passed, named)))
     press(form, CREATE)
     secret = form.secret_once.secret.reveal()
-    type_into(form, "is_active", False)
+    type_into(form, "Active", False)
     press(form, "Save webhook")
     report = [repr(form), repr(form.record), form.line, form.message, json.dumps(static(form))]
     report += [json.dumps(w.Widget.get_manager_state(), default=repr), caplog.text, *sent]
@@ -94,62 +92,3 @@ def test_a_kind_that_nobody_has_named_keeps_its_box(account: Client) -> None:
     enter(form, box(form, "chat.message.status"), False)
     with pytest.warns(UserWarning, match="odd.kind"):
         assert form.submit().events == ["odd.kind"]
-
-
-def test_it_may_start_switched_off(account: Client) -> None:
-    form = filled(account, "*")
-    type_into(form, "is_active", False)
-    assert "is_active=False" in form.line
-    assert form.submit().is_active is False
-
-
-def test_a_wrong_address_is_told_and_nothing_is_sent(account: Client) -> None:
-    form = filled(account, "*")
-    type_into(form, "url", "http://shop.example")
-    with pytest.raises(InputError):
-        form.submit()
-    assert form.problems["url"].startswith("must be an https://")
-    assert form.message == "Nothing was sent: see above."
-    assert account.webhooks.frame().empty and form.secret_once.secret is None
-
-
-def test_after_a_lost_answer_the_next_click_only_looks_and_tells_of_the_lost_secret() -> None:
-    with wayward() as service, service.client() as client:
-        form = filled(client, "*")
-        service.on("POST", "webhooks", lost)
-        press(form, CREATE)
-        assert "may or may not have taken effect" in form.message
-        assert find(form, "url").disabled
-        press(form, LOOK)
-        assert "delete it and create it again" in form.message and form.secret_once.secret is None
-        assert not find(form, "url").disabled
-        assert len(service.writes()) == len(service.all("webhooks")) == 1
-
-
-def test_what_took_no_effect_is_sent_again_once_it_cannot_take_any_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = Clock()
-    monkeypatch.setattr(forms, "time", clock)
-    with wayward() as service, service.client() as client:
-        form = filled(client, "*")
-        service.on("POST", "webhooks", dropped)
-        press(form, CREATE)
-        press(form, LOOK)
-        assert "it may still take effect for" in form.message
-        clock.now += 3600
-        press(form, LOOK)
-        assert "you can send it again" in form.message and len(service.writes()) == 1
-        press(form, CREATE)
-        assert form.message.startswith("Created webhook") and form.secret_once.secret is not None
-        assert len(service.all("webhooks")) == 1
-
-
-def test_a_program_that_submits_again_makes_one_webhook() -> None:
-    with wayward() as service, service.client() as client:
-        form = filled(client, "*")
-        service.on("POST", "webhooks", lost)
-        with pytest.raises(UnknownOutcome):
-            form.submit()
-        webhook = form.submit()
-        assert [one["id"] for one in service.all("webhooks")] == [webhook.id]

@@ -6,7 +6,7 @@ import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import get_endpoints
-from chatkit.widgets.grid import describe_columns, describe_rows, draw_table, summarize_edits
+from chatkit.widgets.grid import describe_rows, draw_table
 from chatkit.widgets.sheet import Sheet
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -15,17 +15,6 @@ EVIL = "<img src=x onerror=alert(1)>"
 @pytest.fixture
 def sheet(client):
     return Sheet(get_endpoints(client.contacts), client.contacts.frame())
-
-
-def test_columns_tell_what_they_hold_and_why_they_cannot_be_written(sheet):
-    columns = {column["name"]: column for column in describe_columns(sheet)}
-    assert list(columns)[:2] == ["id", "name"]
-    assert columns["id"]["head"]
-    assert not columns["name"]["head"]
-    assert (columns["id"]["kind"], columns["number"]["kind"]) == ("number", "text")
-    assert columns["number"]["fixed"] == ""
-    assert "edit name" in columns["first_name"]["fixed"]
-    assert all(5 <= column["wide"] <= 36 for column in columns.values())
 
 
 def test_a_row_is_its_values_as_text_and_the_marks_that_it_has(sheet):
@@ -64,16 +53,6 @@ def test_a_long_text_is_cut_and_marked(sheet):
     assert row["l"] == [place]
     assert len(row["v"][place]) == 2001
     assert sheet.frame().name.iloc[0] == "x" * 5000
-
-
-def test_what_was_done_is_said_in_one_line(sheet):
-    assert summarize_edits(sheet) == ""
-    sheet.write([(0, "name", "Ana"), (1, "name", "Bo"), (2, "number", "x")])
-    assert summarize_edits(sheet) == "2 cells changed, 1 cell refused"
-    new = sheet.add()[0]
-    sheet.write([(new, "name", "Cy")])
-    sheet.mark([4], delete=True)
-    assert summarize_edits(sheet) == "2 cells changed, 1 row added, 1 row to delete, 1 cell refused"
 
 
 def test_the_static_form_shows_edited_rows_and_never_markup(sheet):

@@ -6,7 +6,7 @@ from inbox.senders import SECRET, post, signed
 from widgets.inbox.stored import EVIL, echoed, inbox, moved, put, written
 from widgets.inbox.test_tail import no_thread_is_left, threads, until
 from widgets.inbox.test_thread import ours
-from widgets.screen import html, press, send, static
+from widgets.screen import html, page_of, press, send, static
 
 from chatkit.errors import InputError
 from chatkit.inbox import Inbox
@@ -60,8 +60,9 @@ def test_shown_it_goes_on_by_itself_and_draws_what_has_changed(inbox: Inbox) -> 
     count = len(drawn)
     put(inbox, written(message(4, who=BEN)))
     assert conversation.look() == 0 and len(drawn) == count  # of somebody else
+    assert ">live</span>" in html(conversation) and ">live<" not in page_of(conversation)
     conversation.stop()
-    assert not threads() and conversation.stopped
+    assert not threads() and conversation.stopped and ">stopped</span>" in html(conversation)
     send(conversation, {"here": "a"})
     assert not conversation.running
 

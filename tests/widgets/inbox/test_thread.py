@@ -1,5 +1,6 @@
 """A conversation has each message once, in order, with how far it came."""
 
+import pytest
 from inbox.bodies import ANA, message, status
 from widgets.inbox.stored import echoed, inbox, moved, put, written
 
@@ -17,49 +18,58 @@ def ours(number: int, **parts) -> dict:
     return {**message(number, **parts), "from": "15550100", "to": ANA}
 
 
-def test_both_sides_in_the_order_in_which_they_were_said(inbox: Inbox) -> None:
-    put(inbox, written(message(3)), echoed(ours(2)), written(message(1)))
-    assert [(one.id, one.outbound, one.text) for one in output(inbox)] == [
-        ("m1", False, "words 1"),
-        ("m2", True, "words 2"),
-        ("m3", False, "words 3"),
-    ]
+WHY = [{"code": 131026, "title": "Not on the platform"}]
 
 
-def test_what_was_said_in_one_second_stays_in_the_order_in_which_it_came(inbox: Inbox) -> None:
-    put(inbox, *(written({**message(n), "timestamp": "1750000000"}) for n in (3, 1, 2)))
-    assert [one.id for one in output(inbox)] == ["m3", "m1", "m2"]
+def reaction(number: int, emoji: str) -> dict:
+    return message(number, "reaction", reaction={"message_id": "m1", "emoji": emoji})
 
 
-def test_a_message_of_ours_has_the_highest_status_and_when_it_came(inbox: Inbox) -> None:
-    put(inbox, echoed(ours(1)), moved(status("m1", "read", 9)), moved(status("m1", "sent", 2)))
-    (one,) = output(inbox)
-    assert one.status == "read" and f"{one.reached_at:%S}" == "49" and one.delivered
-
-
-def test_a_failed_one_says_why(inbox: Inbox) -> None:
-    errors = [{"code": 131026, "title": "Not on the platform"}]
-    put(inbox, echoed(ours(1)), moved(status("m1", "failed", errors=errors)))
-    assert output(inbox)[0].error == "131026: Not on the platform"
-
-
-def test_what_is_known_by_its_status_alone_is_there(inbox: Inbox) -> None:
-    put(inbox, moved(status("m7", "delivered", 7)))
-    (one,) = output(inbox)
-    assert (one.id, one.outbound, one.delivered, one.text) == ("m7", True, False, None)
-    assert one.at is not None
-
-
-def test_a_reaction_stands_at_its_message_until_it_is_taken_back(inbox: Inbox) -> None:
-    def reaction(number: int, emoji: str) -> dict:
-        return message(number, "reaction", reaction={"message_id": "m1", "emoji": emoji})
-
-    put(inbox, echoed(ours(1)), written(reaction(2, "👍")))
-    assert [(one.id, one.reactions) for one in output(inbox)] == [("m1", ("👍",))]
-    put(inbox, written(reaction(3, "")))
-    assert output(inbox)[0].reactions == ()
-
-
-def test_an_answer_names_what_it_answers(inbox: Inbox) -> None:
-    put(inbox, written(message(1)), written({**message(2), "context": {"id": "m1"}}))
-    assert [one.reply_to for one in output(inbox)] == [None, "m1"]
+@pytest.mark.parametrize(
+    ("bodies", "names", "messages"),
+    [
+        (
+            [written(message(3)), echoed(ours(2)), written(message(1))],
+            ("id", "outbound", "text"),
+            [("m1", False, "words 1"), ("m2", True, "words 2"), ("m3", False, "words 3")],
+        ),
+        (  # of one second: in the order in which they came
+            [written({**message(n), "timestamp": "1750000000"}) for n in (3, 1, 2)],
+            ("id",),
+            [("m3",), ("m1",), ("m2",)],
+        ),
+        (  # the highest status counts
+            [echoed(ours(1)), moved(status("m1", "read", 9)), moved(status("m1", "sent", 2))],
+            ("status", "delivered", "error"),
+            [("read", True, None)],
+        ),
+        (
+            [echoed(ours(1)), moved(status("m1", "failed", errors=WHY))],
+            ("status", "error"),
+            [("failed", "131026: Not on the platform")],
+        ),
+        (  # known by its status alone
+            [moved(status("m7", "delivered", 7))],
+            ("id", "outbound", "delivered", "text"),
+            [("m7", True, False, None)],
+        ),
+        ([echoed(ours(1)), written(reaction(2, "👍"))], ("id", "reactions"), [("m1", ("👍",))]),
+        (
+            [echoed(ours(1)), written(reaction(2, "👍")), written(reaction(3, ""))],
+            ("id", "reactions"),
+            [("m1", ())],
+        ),
+        (
+            [written(message(1)), written({**message(2), "context": {"id": "m1"}})],
+            ("reply_to",),
+            [(None,), ("m1",)],
+        ),
+    ],
+)
+def test_messages_are_in_order_with_what_became_of_them(
+    inbox: Inbox, bodies: list[bytes], names: tuple[str, ...], messages: list[tuple]
+) -> None:
+    put(inbox, *bodies)
+    result = output(inbox)
+    assert [tuple(getattr(one, name) for name in names) for one in result] == messages
+    assert all(one.at is not None for one in result)

@@ -82,7 +82,7 @@ function render({ model, el }) {
     input.onchange = write;
     inputs[name] = input;
   }
-  const state = make(null, "span", "tl-state");
+  const state = make(null, "span");
   state.setAttribute("role", "status");
   const count = make(null, "span", "tl-count");
   const now = make(null, "span", "tl-now");
@@ -140,7 +140,7 @@ function render({ model, el }) {
     const mode = model.get("stopped") ? "stopped" : paused ? "paused" : "live";
     const line = problem ? `${mode} · ${problem}` : busy ? `${mode} · searching …` : mode;
     if (state.textContent !== line) state.textContent = line;
-    root.dataset.state = mode;
+    state.className = `chatkit-state ${mode}`;
     const more = passed ? `, ${passed.toLocaleString("en")} passed over` : "";
     const rows = body.childElementCount;
     count.textContent = `${rows} ${rows === 1 ? "row" : "rows"}, ${seen.toLocaleString("en")} new${more}`;

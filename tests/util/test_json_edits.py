@@ -12,7 +12,6 @@ from chatkit.util.json import (
     make_missing_error,
     set_item,
 )
-from chatkit.widgets.editor.state import is_identical
 
 
 def test_only_what_lies_on_the_way_is_copied() -> None:
@@ -45,9 +44,3 @@ def test_keys_are_escaped_in_pointers() -> None:
     assert append_to_pointer("/a", "b/c~d") == "/a/b~1c~0d"
     assert append_to_pointer("/a", 3) == "/a/3"
     assert "the top" in str(make_missing_error(""))
-
-
-def test_values_are_the_same_when_they_are_written_alike() -> None:
-    assert is_identical({"a": [1]}, {"a": [1]})
-    assert not is_identical({"a": 1}, {"a": True})
-    assert not is_identical({"a": 1, "b": 2}, {"b": 2, "a": 1})
