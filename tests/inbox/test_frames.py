@@ -164,7 +164,7 @@ def test_raw_deliveries_keep_their_order_and_size() -> None:
         delivery(b"\xff", 1, is_json=False, reason="not JSON", headers=(("a", "b"),)),
         delivery("Zoë".encode(), 2, verified=False),
     ]
-    frame = frames.make_raw_frame(result)
+    frame = frames.RAW.make_frame(result)
     assert [*frame.index] == [1, 2] and frame["size"].tolist() == [1, 4]
     assert frame["body"].tolist() == ["\ufffd", "Zoë"]
     assert frame["headers"].iloc[0] == [["a", "b"]]
@@ -187,6 +187,6 @@ def test_no_index_looks_like_a_decimal() -> None:
             frame = table(name, rows)
             assert {n: str(frame[n].dtype) for n in columns} == columns
             assert frame.index.dtype == "str" and frame.index.name == frames.TABLES[name].key
-    raw = frames.make_raw_frame([])
-    assert raw.index.dtype == frames.make_raw_frame([delivery(b"{}")]).index.dtype == "int64"
+    raw = frames.RAW.make_frame([])
+    assert raw.index.dtype == frames.RAW.make_frame([delivery(b"{}")]).index.dtype == "int64"
     assert str(frames.make_statuses_frame([])["delivery"].dtype) == "Int64"
