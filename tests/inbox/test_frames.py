@@ -85,6 +85,8 @@ def test_the_last_reaction_of_each_contact_counts_whatever_the_order() -> None:
         ]
         assert frame["emoji"].iloc[0] == "❤" and pd.isna(frame["emoji"].iloc[1])
     assert not len(table("messages", messages(*reactions))), "a reaction is no message"
+    other = message(6, text={"body": "x"}, reaction={"message_id": "a"})
+    assert not len(table("reactions", messages(other))), "a text is no reaction"
 
 
 def test_files_keep_their_checksum_and_caption() -> None:
