@@ -236,10 +236,9 @@ def parse_country(text: str) -> Country | None:
     named, called = _country_by_name(words) if words else None, _country_by_code(digits)
     if (words and not named) or (digits and not called):
         return None
-    if named and called:
-        same = named.code == called.code
-        return called._replace(region=named.region, of_row=True) if same else None
-    country = called or named
+    if named and called and named.code != called.code:
+        return None
+    country = called._replace(region=named.region) if named and called else called or named
     return country and country._replace(of_row=True)
 
 
@@ -313,9 +312,8 @@ def _find_refusal(raw: str, tidy: str, country: Country | None, plus: Plus | Non
         return _refuse("not a number", reason=f"it is {kind}, not a telephone number")
     parts = [part for part in _BETWEEN_NUMBERS.split(raw) if len(re.findall(r"\d", part)) >= 7]
     if len(parts) > 1 or re.fullmatch(r"(?:\D*\d){8,} ?/ ?\d{1,4}", tidy):
-        numbers = [
-            read_number(part, country, plus).likely or " ".join(part.split()) for part in parts
-        ]
+        likely = (read_number(part, country, plus).likely for part in parts)
+        numbers = [n or " ".join(part.split()) for n, part in zip(likely, parts, strict=True)]
         reason = f"{VERDICTS['several numbers']}: {' and '.join(numbers)}"
         return _refuse("several numbers", reason=reason)
     phone, error = _parse_phone(tidy, country)
@@ -356,11 +354,8 @@ def _choose_reading(text: str, country: Country | None, plus: Plus | None) -> Nu
     bare = not re.search("[+＋]", text)
     marked = plus == "lost" or digits.startswith("00")
     if country is None and bare and not marked:
-        countries = [
-            name
-            for name, sizes, pattern in _load_mobile_patterns()
-            if len(digits) in sizes and pattern.fullmatch(digits)
-        ]
+        patterns = _load_mobile_patterns().items()
+        countries = [c for c, pattern in patterns if pattern.fullmatch(digits)]
         listed = " or ".join(filter(None, [", ".join(countries[:-1]), *countries[-1:]]))
         reason = f"{VERDICTS['no country code']}. It may be a mobile number of {listed}"
         few = 0 < len(countries) <= _MAX_REGIONS
@@ -504,15 +499,16 @@ def _make_candidate(phone: PhoneNumber, why: str) -> Candidate:
 
 
 @cache
-def _load_mobile_patterns() -> list[tuple[str, tuple[int, ...], re.Pattern[str]]]:
-    """Load the lengths and the pattern of mobile numbers of each country, like "+91 (IN)"."""
-    patterns = []
+def _load_mobile_patterns() -> dict[str, re.Pattern[str]]:
+    """Load the pattern of mobile numbers of each country, like "+91 (IN)"."""
+    patterns = {}
     for code, (region, *_) in REGIONS.items():
         data = library.PhoneMetadata.metadata_for_region(region)
-        if data is not None and data.mobile and data.general_desc:
+        if data and data.mobile and data.general_desc:
             sizes = data.mobile.possible_length or data.general_desc.possible_length
+            length = "|".join(f".{{{size}}}" for size in sizes)
             if pattern := data.mobile.national_number_pattern:
-                patterns.append((f"+{code} ({region})", tuple(sizes), re.compile(pattern)))
+                patterns[f"+{code} ({region})"] = re.compile(f"(?=(?:{length})$)(?:{pattern})")
     return patterns
 
 

@@ -54,20 +54,6 @@ def test_a_messy_file_becomes_contacts_and_comes_back(client, sandbox, write):
     assert codes == {"too short"}
 
 
-def test_each_change_of_a_fix_is_in_its_list(client):
-    frame = chatkit.read_contacts(io.BytesIO(MESS.encode()), country_code="Country")
-    fixed = client.contacts.check(frame, region="+1").fix()
-    done = fixed.done.astype(object).where(fixed.done.notna(), None).values.tolist()
-    listed = {(row, column): (before, after) for row, column, _, before, after in done}
-    assert len(listed) == len(done) > 5
-    for column in frame.columns:
-        for row in frame.index:
-            before, after = frame.at[row, column], fixed.frame.at[row, column]
-            before, after = (None if pd.isna(cell) else cell for cell in (before, after))
-            assert (before == after) is ((row, column) not in listed)
-            assert (row, column) not in listed or listed[row, column] == (before, after)
-
-
 def test_naughty_names_go_all_the_way(client, sandbox, shared):
     strings = json.loads((shared / "corpora/blns/blns.json").read_text("utf-8"))
     names = [text for text in dict.fromkeys(strings) if text]
@@ -147,13 +133,3 @@ def test_tags_that_come_back_from_a_file_are_no_edit(client, sandbox):
         write(out)
         plan = client.contacts.plan(chatkit.read_contacts(out.getvalue()))
         assert (len(plan), len(plan.refused)) == (0, 0)
-
-
-def test_a_national_number_that_is_a_mobile_one_of_another_in_its_column_is_asked_about(client):
-    cells = ["07700 900135", "0171 2345678", "+44 7700 900136", "030 901820"]
-    quality = client.contacts.check(pd.DataFrame({"number": cells}), region="DE")
-    by_row = {finding.row: (finding.code, finding.safe) for finding in quality.findings}
-    assert by_row[0] == ("ambiguous", False)
-    assert by_row[1] == by_row[3] == ("not split", True)
-    [asked] = [finding for finding in quality.findings if finding.row == 0]
-    assert "+49 7700900135, or +44 7700900135" in asked.message

@@ -116,13 +116,11 @@ def render_frame(frame: pd.DataFrame) -> str:
     rows = _choose_positions(len(frame), option("display.max_rows"), option("display.min_rows"))
     width = option("display.max_columns")
     positions = _choose_positions(frame.shape[1], width, width)
-    columns = [None if n is None else (n, _style_cells(frame.dtypes.iloc[n])) for n in positions]
+    styles = {n: _style_cells(frame.dtypes.iloc[n]) for n in positions if n is not None}
     heads = [_render_header("col", name) for name in frame.index.names]
     heads += [
-        "<th>…</th>"
-        if column is None
-        else _render_header("col", frame.columns[column[0]], column[1])
-        for column in columns
+        "<th>…</th>" if n is None else _render_header("col", frame.columns[n], styles[n])
+        for n in positions
     ]
     body, previous = "", None
     for row in rows:
@@ -137,9 +135,9 @@ def render_frame(frame: pd.DataFrame) -> str:
             outer = label[: level + 1] if level < len(label) - 1 else None
             same = previous is not None and previous[: level + 1] == outer
             body += _render_header("row", None if same else value)
-        for column in columns:
-            cell = column and f"<td{column[1]}>{_render_cell(frame.iat[row, column[0]])}</td>"
-            body += cell or "<td>…</td>"
+        for n in positions:
+            cell = "<td>…" if n is None else f"<td{styles[n]}>{_render_cell(frame.iat[row, n])}"
+            body += f"{cell}</td>"
         body += "</tr>"
         previous = label
     table = f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{body}</tbody></table>"

@@ -382,19 +382,22 @@ def find_lookalikes(text: str) -> CellFinding | None:
     """Find words with letters of two scripts that look alike; suggest one script."""
     if text.isascii() or not _OTHER_SCRIPTS.search(text):
         return None
-    tidy, sure, mixed = text, True, set[str]()
-    for match in _WORD.finditer(text):
+    sure, mixed = True, set[str]()
+
+    def convert(match: re.Match[str]) -> str:
+        """Return a word in one script if it can be written so."""
+        nonlocal sure, mixed
         word = match[0]
         scripts = Counter(s for c in word if (s := find_script(c)) in _TO_LATIN or s == "LATIN")
         if len(scripts) < 2:
-            continue
+            return word
         mixed |= scripts.keys()
-        options = {
-            s: option for s, _ in scripts.most_common() if (option := _convert_to_script(word, s))
-        }
+        readings = {s: _convert_to_script(word, s) for s, _ in scripts.most_common()}
+        options = {s: reading for s, reading in readings.items() if reading}
         sure &= len(options) == 1 and not options.keys().isdisjoint(_SURE)
-        for option in [*options.values()][:1]:
-            tidy = tidy[: match.start()] + option + tidy[match.end() :]
+        return next(iter(options.values()), word)
+
+    tidy = _WORD.sub(convert, text)
     names = " and ".join(sorted(s.title() for s in mixed))
     name = "mixed" if tidy == text else "alike"
     return _make_finding(name, text, tidy, safe=sure, scripts=names) if mixed else None
@@ -548,8 +551,9 @@ def run_checks(text: str, checks: Sequence[Check]) -> list[CellFinding]:
 
 def apply_suggestions(text: str, checks: Sequence[Check], codes: Collection[str]) -> str:
     """Apply the safe suggestions that have one of these codes until none is left."""
-    while True:
-        safe = (each for each in run_checks(text, checks) if each.safe and each.code in codes)
-        if (first := next(safe, None)) is None or first.suggestion is None:
-            return text
-        text = first.suggestion
+    tidy: str | None = text
+    while tidy is not None:
+        text = tidy
+        safe = (one for one in run_checks(text, checks) if one.safe and one.code in codes)
+        tidy = next((finding.suggestion for finding in safe), None)
+    return text

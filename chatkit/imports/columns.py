@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -26,21 +26,8 @@ from typing import Any, NamedTuple, TypeAlias
 import pandas as pd
 
 from chatkit.errors import InputError, Problem, format_problem
-from chatkit.imports.tables import (
-    ROW,
-    RawTable,
-    Reader,
-    TableRow,
-    format_rows,
-    has_number,
-    name_column,
-    quote_name,
-    read_any_cell,
-    read_code_cell,
-    read_number_cell,
-    read_text_cell,
-    stringify,
-)
+from chatkit.imports import tables
+from chatkit.imports.tables import RawTable, Reader, TableRow, format_rows, quote_name, stringify
 from chatkit.numbers import DATE, GROUP
 from chatkit.util.display import many, shorten
 
@@ -184,9 +171,8 @@ def _find_compound_roles(text: str) -> set[str]:
         return set()
     for end in range(len(text) - 1, 0, -1):
         role, remaining = _load_roles().get(text[:end]), text[end:]
-        short = text.isascii() and (
-            end < 3 or (len(remaining) < 3 and _load_roles().get(remaining) != "number")
-        )
+        abbreviated = len(remaining) < 3 and _load_roles().get(remaining) != "number"
+        short = text.isascii() and (end < 3 or abbreviated)
         if role and not short and (remaining_roles := _find_compound_roles(remaining)):
             return {role} | remaining_roles
     return set()
@@ -317,19 +303,23 @@ class FileColumn:
     cells: list[Any]
     alike: str = ""  #: the names of all that are called alike
 
-    def measure_share(self, fits: Callable[[str], Any]) -> float:
-        """Return the share of matching cells among the first ones that are not empty."""
-        texts = [text for cell in self.cells[:_SAMPLE_ROWS] if (text := _read_cell_text(cell))]
-        return sum(map(bool, map(fits, texts))) / len(texts) if texts else 0.0
+    @cached_property
+    def sample(self) -> list[str]:
+        """The texts of the first cells that are not empty."""
+        return [*filter(None, map(_read_cell_text, self.cells[:_SAMPLE_ROWS]))]
 
-    def is_empty(self) -> bool:
-        """Check if the first cells are all empty."""
-        return not any(map(_read_cell_text, self.cells[:_SAMPLE_ROWS]))
+    def measure_share(self, fits: Callable[[str], Any]) -> float:
+        """Return the share of the sample that matches."""
+        return sum(map(bool, map(fits, self.sample))) / max(len(self.sample), 1)
+
+    def is_mostly_other(self, fits: Callable[[str], Any]) -> bool:
+        """Check if the sample has any text, and most of it does not match."""
+        return bool(self.sample) and self.measure_share(fits) < 0.5
 
 
 def _read_cell_text(cell: Any) -> str:
     """Return a cell as text without blanks around it; empty for an empty cell."""
-    return (read_any_cell(cell)[0] or "").strip()
+    return (tables.read_any_cell(cell)[0] or "").strip()
 
 
 #: More problems than this are only counted in a message.
@@ -353,7 +343,7 @@ class FileReading:
     def refuse(self, row: int, place: int, column: str, value: Any, reason: str) -> None:
         """Leave out a row, and keep the problem of its cell."""
         where = f"row {row}, {quote_name(column)}" if column else f"row {row}"
-        text = read_any_cell(value)[0] or ""
+        text = tables.read_any_cell(value)[0] or ""
         self.broken.append((row, place, Problem(where, shorten(repr(text)), reason)))
 
     @property
@@ -362,9 +352,9 @@ class FileReading:
         return [each for _, _, each in sorted(self.broken, key=lambda broken: broken[:2])]
 
     @property
-    def left_out(self) -> int:
-        """The number of rows that are left out."""
-        return len({row for row, _, _ in self.broken})
+    def left_out(self) -> set[int]:
+        """The numbers of the rows that are left out."""
+        return {row for row, _, _ in self.broken}
 
     def report(self, *, skipped: bool = False) -> str:
         """Return a summary: the columns that were chosen, the notes and the rows left out.
@@ -372,21 +362,19 @@ class FileReading:
         Args:
             skipped: List the rows that are left out, too.
         """
-        meant = {name: columns for name, columns in self.columns.items() if name in FIELDS}
-        sources = [
-            (" or " if name == "number" else " + ").join(map(quote_name, columns))
-            for name, columns in meant.items()
-        ]
-        width = max(map(len, sources), default=0)
+        sources = {
+            name: (" or " if name == "number" else " + ").join(map(quote_name, columns))
+            for name, columns in self.columns.items()
+            if name in FIELDS
+        }
+        width = max(map(len, sources.values()), default=0)
         lines = [f"{self.source}: {many(len(self.frame), 'row')} ({self.kind})"]
-        lines += [
-            f"  {columns:<{width}} → {name}" for columns, name in zip(sources, meant, strict=True)
-        ]
-        if others := [quote_name(name) for name in self.columns if name not in meant]:
+        lines += [f"  {columns:<{width}} → {name}" for name, columns in sources.items()]
+        if others := [quote_name(name) for name in self.columns if name not in sources]:
             lines.append(f"  kept as they are: {', '.join(others)}")
         lines += [f"  note: {note}" for note in self.notes]
         if skipped and self.broken:
-            lines.append(f"  left out: {many(self.left_out, 'row')}")
+            lines.append(f"  left out: {many(len(self.left_out), 'row')}")
             lines += [f"  {format_problem(each)}" for each in self.problems[:_MAX_PROBLEMS]]
             if (hidden := len(self.broken) - _MAX_PROBLEMS) > 0:
                 lines.append(f"    and {hidden:,} more")
@@ -394,11 +382,12 @@ class FileReading:
 
     def build_error(self) -> InputError:
         """Build the error that lists the cells that cannot be read."""
-        total = many(len(self.frame) + self.left_out, "row")
-        them = "it" if self.left_out == 1 else "them"
+        count = len(self.left_out)
+        total = many(len(self.frame) + count, "row")
+        them = "it" if count == 1 else "them"
         first = f" The first {_MAX_PROBLEMS}:" if len(self.broken) > _MAX_PROBLEMS else ""
         error = InputError(
-            f"{self.source}: {self.left_out:,} of {total} cannot be read. Correct {them}, "
+            f"{self.source}: {count:,} of {total} cannot be read. Correct {them}, "
             f"or pass skip_invalid=True to read the others; error.frame() lists {them}.{first}",
             self.problems[:_MAX_PROBLEMS],
         )
@@ -420,7 +409,9 @@ def drop_uneven_rows(rows: list[TableRow], width: int, reading: FileReading) -> 
         beyond = next((n for n in range(width, len(cells)) if cells[n] is not None), None)
         if beyond is not None:
             reason = f"is beyond the {width} columns that have a name, so some may be shifted"
-            reading.refuse(number, beyond, f"column {name_column(beyond)}", cells[beyond], reason)
+            reading.refuse(
+                number, beyond, f"column {tables.name_column(beyond)}", cells[beyond], reason
+            )
         elif len(cells) < width:
             reason = f"has {len(cells)} of {width} cells, so some may be shifted"
             reading.refuse(number, 0, "", ", ".join(stringify(c) or "" for c in cells), reason)
@@ -442,11 +433,11 @@ def make_columns(
             columns.append(FileColumn(place, name, heading, cells))
             places[name].append(columns[-1])
         elif any(cell is not None for cell in cells):
-            columns.append(FileColumn(place, f"column {name_column(place)}", heading, cells))
+            columns.append(FileColumn(place, f"column {tables.name_column(place)}", heading, cells))
             reading.notes.append(f"{columns[-1].name} has no name")
     for name, alike in places.items():
         for column in alike[1:]:
-            column.name = f"{name} (column {name_column(column.place)})"
+            column.name = f"{name} (column {tables.name_column(column.place)})"
         if len(alike) > 1:
             names = " and ".join(repr(column.name) for column in alike)
             reading.notes.append(f"{len(alike)} columns are called {name!r}: they are {names} here")
@@ -525,7 +516,9 @@ def pick_phone_columns(
             has_number_cell, label = True, _read_cell_text(label_cells[n]) if label_cells else ""
             rank = parse_heading(label).rank_label() if label else column.heading.rank_number()
             if rank:
-                options.append((not has_number(_read_cell_text(column.cells[n])), rank, position))
+                options.append(
+                    (not tables.has_number(_read_cell_text(column.cells[n])), rank, position)
+                )
         picks.append(numbers[min(options)[-1]] if options else None)
         if has_number_cell:
             rows_of[picks[-1]].append(row)
@@ -548,10 +541,7 @@ def choose_code_column(columns: Sequence[FileColumn], chosen: Chosen) -> list[Fi
     codes = [
         column
         for column in columns
-        if (
-            column.heading.is_code()
-            and (column.is_empty() or column.measure_share(_CODE.fullmatch) >= 0.5)
-        )
+        if (column.heading.is_code() and not column.is_mostly_other(_CODE.fullmatch))
         or (column.heading.is_country() and column.measure_share(_PLUS_CODE.fullmatch) > 0.5)
     ]
     if len(codes) > 1:
@@ -578,7 +568,7 @@ def choose_name_columns(columns: Sequence[FileColumn], chosen: Chosen) -> list[F
     for column in columns:
         heading = column.heading
         if heading.extra == number.extra or "person" not in heading.roles:
-            weak = not column.is_empty() and column.measure_share(_LETTER.search) < 0.5
+            weak = column.is_mostly_other(_LETTER.search)
             other = heading.extra != number.extra
             groups[weak, len(heading.extra), other, heading.extra].append(column)
     if not groups:
@@ -604,9 +594,9 @@ def choose_name_columns(columns: Sequence[FileColumn], chosen: Chosen) -> list[F
 
 #: The columns of contacts, and how their cells are read.
 FIELDS: Mapping[str, Reader] = {
-    "number": read_number_cell,
-    "country_code": read_code_cell,
-    "name": read_text_cell,
+    "number": tables.read_number_cell,
+    "country_code": tables.read_code_cell,
+    "name": tables.read_text_cell,
 }
 #: How the columns of a field are chosen, those of the number first.
 _CHOICES: Mapping[str, Callable[[Sequence[FileColumn], Chosen], list[FileColumn]]] = {
@@ -727,16 +717,22 @@ def read_cells(
         if column not in consumed:
             name = column.name
             if name in starts.values():  # it is called so, but another one is it
-                name = f"{name} (column {name_column(column.place)})"
-            texts[name] = _read_texts([column] * count, read_any_cell, reading)
+                name = f"{name} (column {tables.name_column(column.place)})"
+            texts[name] = _read_texts([column] * count, tables.read_any_cell, reading)
             reading.columns[name] = (column.name,)
-    index = pd.Index(reading.rows, dtype="int64", name=ROW)
+    index = pd.Index(reading.rows, dtype="int64", name=tables.ROW)
     series = {name: pd.Series(cells, index, dtype="str") for name, cells in texts.items()}
-    refused_rows = [row for row, _, _ in reading.broken]
     frame = pd.DataFrame(series, index)
-    reading.frame = frame[~index.isin(refused_rows)] if refused_rows else frame
-    codes = [*fields["country_code"]] * count
-    _note_numbers({"number": picks, "country_code": codes}, reading)
+    reading.frame = frame[~index.isin(reading.left_out)] if reading.broken else frame
+    of_fields: Mapping[str, Sequence[FileColumn | None]]
+    of_fields = {"number": picks, "country_code": [*fields["country_code"]] * count}
+    for name, of in of_fields.items():
+        cells = zip(reading.rows, enumerate(of), strict=False)
+        if stored := [row for row, (n, column) in cells if column and type(column.cells[n]) is int]:
+            reading.notes.append(
+                f"{name} is a number in the file, not text, in {format_rows(stored)}: "
+                "a zero or + in front, if there was one, is gone"
+            )
     _note_unread_columns(columns, chosen, named, used, reading.notes)
 
 
@@ -744,26 +740,14 @@ def _read_texts(
     picks: Sequence[FileColumn | None], reader: Reader, reading: FileReading
 ) -> list[str | None]:
     """Read one cell of each row; refuse the rows in which it cannot be read."""
-    values = [None if c is None else c.cells[n] for n, c in enumerate(picks)]
     texts: list[str | None] = []
-    for row, column, value in zip(reading.rows, picks, values, strict=True):
+    for n, (row, column) in enumerate(zip(reading.rows, picks, strict=True)):
+        value = None if column is None else column.cells[n]
         text, reason = reader(value)
         texts.append(text)
         if reason and column:
             reading.refuse(row, column.place, column.name, value, reason)
     return texts
-
-
-def _note_numbers(picks: Mapping[str, Sequence[FileColumn | None]], reading: FileReading) -> None:
-    """Note the rows whose number the file stores as a number instead of text."""
-    for name, columns in picks.items():
-        rows = zip(reading.rows, enumerate(columns), strict=False)
-        stored = [row for row, (n, column) in rows if column and type(column.cells[n]) is int]
-        if stored:
-            reading.notes.append(
-                f"{name} is a number in the file, not text, in {format_rows(stored)}: "
-                "a zero or + in front, if there was one, is gone"
-            )
 
 
 def _note_unread_columns(

@@ -144,12 +144,10 @@ class _Export:
             StoreError: One is missing, or cannot be read.
             InputError: They are of another account.
         """
-        numbered: dict[int, ExportedPart] = {}
-        for path in sorted(self.folder.iterdir()):
-            if name := _PART_NAME.fullmatch(path.name):
-                numbered[int(name[1])] = self._verify_part(path)
-        parts = [part for _, part in sorted(numbered.items())]
-        if missing := {*range(len(parts))} - {*numbered}:
+        names = map(_PART_NAME.fullmatch, sorted(os.listdir(self.folder)))
+        paths = {int(name[1]): self.folder / name[0] for name in names if name}
+        parts = [self._verify_part(path) for _, path in sorted(paths.items())]
+        if missing := {*range(len(paths))} - {*paths}:
             raise self._build_error(f"Part {min(missing)} of {self.folder} is missing")
         return parts
 
@@ -363,8 +361,9 @@ def _check_folder(folder: Path) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder.")
-    names = [path.name for path in folder.iterdir()] if folder.exists() else []
+    names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
     others = [n for n in names if not n.startswith((".", "_")) and not _PART_NAME.fullmatch(n)]
     if others:
-        listed = cut(", ".join(sorted(others)))
-        raise InputError(f"{folder} holds other files ({listed}): name a new folder.")
+        raise InputError(
+            f"{folder} holds other files ({cut(', '.join(others))}): name a new folder."
+        )

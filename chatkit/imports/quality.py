@@ -12,50 +12,21 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, starmap, zip_longest
+from itertools import pairwise, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from chatkit import numbers as telephone
+from chatkit import report
 from chatkit.bulk.matching import parse_ids
 from chatkit.errors import InputError
 from chatkit.frames.frame import get_column_or_level, pause_collector, to_python_list
 from chatkit.frames.snapshot import read_origin, write_origin
 from chatkit.imports.characters import NAME_CHECKS, CellFinding, apply_suggestions, check_name
-from chatkit.numbers import (
-    CERTAIN,
-    Country,
-    Number,
-    Plus,
-    find_region,
-    get_cell_text,
-    make_person_key,
-    parse_country,
-    read_number,
-)
-from chatkit.report import (
-    FEW,
-    LABEL,
-    MANY,
-    SEVERITIES,
-    STYLE,
-    WIDTH,
-    Finding,
-    Report,
-    ReportPart,
-    ReportRow,
-    Severity,
-    both_values,
-    bullets,
-    format_row_label,
-    headline,
-    html_value,
-    marked,
-    paragraph,
-    rows_table,
-    wrapped,
-)
+from chatkit.numbers import CERTAIN, Country, Number, Plus, make_person_key, read_number
+from chatkit.report import FEW, LABEL, MANY, SEVERITIES, Finding, ReportPart, ReportRow, Severity
 from chatkit.util.display import LONG, cut, many, render_change, values, visible
 
 if TYPE_CHECKING:
@@ -110,21 +81,19 @@ def check_numbers(
         countries: Where the number of each row is dialled if it has no country code.
         plus: What is known of all numbers without a +.
     """
-    keys = []
-    local_countries = countries or [None] * len(numbers)
-    for code, number, country in zip(codes, numbers, local_countries, strict=True):
-        if isinstance(code, float) and code.is_integer():  # no zero can be lost of 44.0
-            code = int(code)
-        keys.append((_read_cell_text(code), _read_cell_text(number), country))
+    whole = [int(c) if isinstance(c, float) and c.is_integer() else c for c in codes]  # 44.0
+    local = countries or [None] * len(numbers)
+    keys = [*zip(map(_read_cell_text, whole), map(_read_cell_text, numbers), local, strict=True)]
     known = {key: _check_number(*key, plus) for key in dict.fromkeys(keys)}
     abroad = {
         check.pair[0] for (code, text, _), check in known.items()
         if check.pair and not code and text.startswith(("+", "00"))
     }  # fmt: skip
-    for (code, text, local), check in known.items():
-        if local and check.number and not code and not text.startswith(("+", "00")):
+    for key, check in known.items():
+        code, text, country = key
+        if country and check.number and not code and not text.startswith(("+", "00")):
             finding = _find_mobile_elsewhere(text, check.number, abroad)
-            known[code, text, local] = NumberCheck(None, finding) if finding else check
+            known[key] = NumberCheck(None, finding) if finding else check
     checks = []
     for key, number in zip(keys, numbers, strict=True):
         check = known[key]
@@ -153,13 +122,13 @@ def _find_mobile_elsewhere(text: str, number: Number, codes: Iterable[str]) -> C
 
 def _find_country(text: str) -> Country | None:
     """Return the country that a cell names, as the country in which numbers are dialled."""
-    country = parse_country(text)
+    country = telephone.parse_country(text)
     return country and country._replace(named=True, of_row=False)
 
 
 def _read_cell_text(cell: Any) -> str:
     """Return a cell as text; empty for blanks."""
-    text = cell if isinstance(cell, str) else get_cell_text(cell) or ""
+    text = cell if isinstance(cell, str) else telephone.get_cell_text(cell) or ""
     return text if text.strip() else ""
 
 
@@ -178,7 +147,7 @@ def _report(
 
 def _check_number(code: str, text: str, local: Country | None, plus: Plus | None) -> NumberCheck:
     """Check one number with its country code, or with the country it is dialled in."""
-    country = parse_country(code) if code else local
+    country = telephone.parse_country(code) if code else local
     if code and not country:
         kind = "unknown country code" if _CODE.fullmatch(code) else "country code"
         reason = "it is the code of no country: write it like +91"
@@ -279,17 +248,18 @@ def find_duplicate_rows(
             yield position, _report_duplicate(earlier, row)
             first[key] = earlier._replace(name=earlier.name or row.name)
         elif similar is not row:
-            label, other = format_row_label(similar.label), " ".join(similar.pair or row.pair)
+            label, other = (
+                report.format_row_label(similar.label),
+                " ".join(similar.pair or row.pair),
+            )
             reason = f"it may be the same contact as row {label}, which has {other}"
             yield position, _report("same contact", "warning", reason)
 
 
 def _report_duplicate(earlier: CheckedContact, row: CheckedContact) -> CellFinding:
     """Make the finding for a row with the number of an earlier row."""
-    label, names = (
-        f"row {format_row_label(earlier.label)}",
-        [one.name or None for one in (earlier, row)],
-    )
+    label = f"row {report.format_row_label(earlier.label)}"
+    names = [one.name or None for one in (earlier, row)]
     if earlier.pair and row.pair and earlier.pair[0] != row.pair[0]:
         same = f"{label} has the same number of {earlier.pair[0]}"
         return _report("duplicate", "error", f"{same}, and the service compares numbers alone")
@@ -333,10 +303,8 @@ class AccountContacts:
         holder = self._similar.get(make_person_key(*row.pair))
         if holder is None or holder.id == row.id or holder.pair is None:
             return None
-        stored = values(" ".join(holder.pair))
-        reason = (
-            f"it may be the same contact as {holder} which has {stored}: this would be a second"
-        )
+        reason = f"it may be the same contact as {holder} which has "
+        reason += f"{values(' '.join(holder.pair))}: this would be a second"
         return _report("same contact", "warning", reason)
 
     def find_in_account(
@@ -351,10 +319,9 @@ class AccountContacts:
         """
         ids = {row.id for row in rows if row.id is not None}
         for place, row in enumerate(rows):
-            holder = self.find_holder(row)
             if place in skipped:
                 continue
-            if holder and holder.id not in ids:
+            if (holder := self.find_holder(row)) and holder.id not in ids:
                 yield place, _report_taken(holder, row, inactive=holder.id in inactive)
             elif finding := self.find_same_contact(row):
                 yield place, finding
@@ -480,7 +447,7 @@ class _FrameCheck:
     def _find_countries(self, region: str | None) -> list[Country | None]:
         """Return the country in which the number of each row is dialled."""
         if region is None or region not in self._frame.columns:
-            return [find_region(region)] * len(self._frame)
+            return [telephone.find_region(region)] * len(self._frame)
         cells = [None if cell is None else str(cell) for cell in self._read_column(region)]
         countries = [_find_country(cell) if cell else None for cell in cells]
         unread = {repr(cell) for cell, c in zip(cells, countries, strict=True) if cell and not c}
@@ -512,7 +479,11 @@ class _FrameCheck:
         """Return a column of countries; else the country code that most rows have, or 'IN'."""
         for column in self._frame.columns.difference(["name", *_PAIR_FIELDS], sort=False):
             texts = [str(cell) for cell in self._read_column(column) if cell is not None]
-            if texts and not any(map(str.isdigit, texts)) and all(map(parse_country, texts)):
+            if (
+                texts
+                and not any(map(str.isdigit, texts))
+                and all(map(telephone.parse_country, texts))
+            ):
                 return str(column)
         codes = Counter(check.pair[0] for check in self._checks if check.pair)
         return codes.most_common(1)[0][0] if codes else "IN"
@@ -617,13 +588,13 @@ def find_similar_numbers(
 # --- findings, shown and fixed -----------------------------------------------------------
 
 
-_STYLE = STYLE + Path(__file__).with_suffix(".css").read_text("utf-8")
+_STYLE = report.STYLE + Path(__file__).with_suffix(".css").read_text("utf-8")
 #: Widths of the columns of both reports, in per cent.
 _FINDINGS = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24}
 _DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
 
 
-class Fixed(Report):
+class Fixed(report.Report):
     """A fixed frame, and the list of the cells that were changed.
 
     Args:
@@ -637,37 +608,32 @@ class Fixed(Report):
         self.frame = frame
         self.done = done
 
-    def _format_heading(self) -> str:
-        """Return the headline, which counts the fixed cells by code."""
+    def _parts(self) -> Iterator[ReportPart]:
+        """Yield the headline with its counts, the first fixed cells, and where the new frame is."""
         if self.done.empty:
-            return "Nothing to fix: the frame is as it was."
+            yield report.headline("Nothing to fix: the frame is as it was.")
+            return
         rows = len({repr(row) for row in self.done["row"].tolist()})
         codes = Counter(", ".join(self.done["code"]).split(", ")).most_common()
         counts = ", ".join(f"{count:,} {code}" for code, count in codes)
-        return f"Fixed {many(len(self.done), 'cell')} in {many(rows, 'row')}: {counts}."
-
-    def _parts(self) -> Iterator[ReportPart]:
-        """Yield the headline, the first fixed cells, and where the new frame is."""
+        fixed = f"Fixed {many(len(self.done), 'cell')} in {many(rows, 'row')}"
+        yield report.headline(f"{fixed}: {counts}.")
         done = self.done.iloc[:MANY].astype(object)
         cells = done.where(done.notna(), None).itertuples(index=False)
-        yield headline(self._format_heading())
-        yield rows_table(_DONE, starmap(self._make_row, cells), len(self.done), ".done")
-        if len(self.done):
-            yield paragraph(".frame is the new frame; the one that was checked is as it was.")
+        yield report.rows_table(_DONE, starmap(self._make_row, cells), len(self.done), ".done")
+        footer = ".frame is the new frame; the one that was checked is as it was."
+        yield report.paragraph(footer)
 
     def _make_row(self, row: Any, column: str, code: str, old: str | None, new: str) -> ReportRow:
         """Render one corrected cell as lines of text and as a row of the HTML table."""
-        label, name, (before, after) = (
-            format_row_label(row),
-            cut(column, LABEL),
-            render_change(old, new),
-        )
-        lines = both_values(f"  row {label}, {name}: ", before, after, WIDTH)
-        html = html_value(before, "del") + html_value(after, "ins")
+        label, name = report.format_row_label(row), cut(column, LABEL)
+        before, after = render_change(old, new)
+        lines = report.both_values(f"  row {label}, {name}: ", before, after, report.WIDTH)
+        html = report.html_value(before, "del") + report.html_value(after, "ins")
         return ReportRow(lines, (label, name, visible(code)), html)
 
 
-class Quality(Report):
+class Quality(report.Report):
     """Findings in a frame of contacts: errors first, then warnings and notes.
 
     Args:
@@ -699,14 +665,9 @@ class Quality(Report):
         """
         attributes = {"column": "field", "severity": "severity", "code": "code"}
         attributes |= {"reason": "message", "value": "value", "suggestion": "suggestion"}
-        texts = {
-            name: _make_text_column([getattr(finding, of) for finding in self.findings])
-            for name, of in attributes.items()
-        }
-        row = pd.Series(pd.Index([each.row for each in self.findings], tupleize_cols=False))
-        safe = pd.Series([finding.safe for finding in self.findings], dtype=bool)
-        frame = pd.DataFrame({"row": row, **texts, "safe": safe})
-        write_origin(frame)
+        texts = {n: [getattr(each, of) for each in self.findings] for n, of in attributes.items()}
+        frame = _make_frame([each.row for each in self.findings], texts)
+        frame["safe"] = pd.Series([each.safe for each in self.findings], dtype=bool)
         return frame
 
     def fix(self, codes: str | Iterable[str] | None = None) -> Fixed:
@@ -725,82 +686,66 @@ class Quality(Report):
         if wrong := sorted(map(repr, chosen - {*FIXABLE})):
             can = ", ".join(FIXABLE)
             raise InputError(f"{', '.join(wrong)} cannot be fixed by itself. What can be: {can}.")
-        safe = defaultdict[int, list[CellFinding]](list)
-        for finding in self.findings:
-            if finding.safe and finding.code in chosen:
-                safe[finding.place].append(finding)
+        taken = [each for each in self.findings if each.safe and each.code in chosen]
         frame = self._frame.copy(deep=False)
-        numbers = [each for group in safe.values() for each in group if each.field in _PAIR_FIELDS]
-        if numbers and "country_code" not in frame.columns:
+        if "country_code" not in frame.columns and any(each.field != "name" for each in taken):
             empty = pd.Series(None, frame.index, dtype="str")
             frame.insert(frame.columns.tolist().index("number"), "country_code", empty)
-        cells = {name: to_python_list(frame[name]) for name in _PAIR_FIELDS} if numbers else {}
-        changes: list[tuple[int, str, str, str | None, str]] = []
-        for place, findings in sorted(safe.items()):
-            if name_findings := [finding for finding in findings if finding.field == "name"]:
-                codes, name = ", ".join(each.code for each in name_findings), name_findings[0].value
-                changes.append(
-                    (place, "name", codes, name, apply_suggestions(name, NAME_CHECKS, chosen))
-                )
-            for finding in findings:
-                code, _, number = (finding.suggestion or "").partition(" ")
-                after = {"country_code": code, "number": number}
-                for column in _PAIR_FIELDS if finding.field in _PAIR_FIELDS else ():
-                    before = cells[column][place]
-                    if before != after[column]:
-                        text = before if isinstance(before, str) else None
-                        changes.append((place, column, finding.code, text, after[column]))
-        for column in dict.fromkeys(change[1] for change in changes):
-            _replace_cells(frame, column, {c[0]: c[4] for c in changes if c[1] == column})
-        labels = frame.index.take([place for place, *_ in changes]).tolist()
-        done = pd.DataFrame({"row": pd.Series(pd.Index(labels, tupleize_cols=False))})
-        for n, name in enumerate(("column", "code", "before", "after"), 1):
-            done[name] = _make_text_column([change[n] for change in changes])
-        write_origin(done)
-        return Fixed(frame, done)
+        cells = {n: frame[n].astype(object).tolist() for n in ("name", *_PAIR_FIELDS) if n in frame}
+        # by place and column: the codes, the text that was there, and the new one
+        changes: dict[tuple[int, str], tuple[list[str], str | None, str]] = {}
+        for each in sorted(taken, key=lambda each: (each.place, each.field != "name")):
+            if each.field == "name":
+                new = {"name": apply_suggestions(each.value, NAME_CHECKS, chosen)}
+            else:
+                new = dict(zip(_PAIR_FIELDS, (each.suggestion or "").split(), strict=True))
+            for column, text in new.items():
+                key, cell = (each.place, column), cells[column][each.place]
+                if key in changes or cell != text:
+                    old = cell if isinstance(cell, str) else None
+                    changes.setdefault(key, ([], old, text))[0].append(each.code)
+                    cells[column][each.place] = text
+        for column in {column for _, column in changes}:
+            dtype: Any = frame[column].dtype
+            dtype = dtype if isinstance(dtype, pd.StringDtype) else object
+            frame[column] = pd.Series(cells[column], frame.index, dtype=dtype)
+        texts: dict[str, Sequence[str | None]] = {
+            "column": [column for _, column in changes],
+            "code": [", ".join(codes) for codes, _, _ in changes.values()],
+            "before": [old for _, old, _ in changes.values()],
+            "after": [text for _, _, text in changes.values()],
+        }
+        labels = frame.index.take([place for place, _ in changes]).tolist()
+        return Fixed(frame, _make_frame(labels, texts))
 
-    def _grouped_findings(self) -> dict[str, list[CellFinding]]:
-        """Group the findings: those that need a person, those fixed safely, and notes."""
+    def _parts(self) -> Iterator[ReportPart]:
+        """Yield the headline with its counts, the findings by group, the notes and the footer."""
         groups: dict[str, list[CellFinding]] = {"need": [], "safe": [], "note": []}
         for each in self.findings:
             kind = "safe" if each.safe else "note" if each.severity == "note" else "need"
             groups[kind].append(each)
-        return groups
-
-    def _format_heading(self) -> str:
-        """Return the headline, which counts safe suggestions, cells that need you, and notes."""
-        cells = {
-            kind: {(each.place, each.field) for each in group}
-            for kind, group in self._grouped_findings().items()
-        }
-        safe, need = len(cells["safe"] - cells["need"]), len(cells["need"])
-        notes = len(cells["note"] - cells["need"] - cells["safe"])
+        need, safe, notes = ({(f.place, f.field) for f in group} for group in groups.values())
+        only_safe, only_notes = len(safe - need), len(notes - need - safe)
         counts = [
-            f"{safe:,} written differently" * bool(safe),
-            f"{need:,} need{'s' * (need == 1)} you" * bool(need),
-            many(notes, "note") * bool(notes),
+            f"{only_safe:,} written differently" * bool(only_safe),
+            f"{len(need):,} need{'s' * (len(need) == 1)} you" * bool(need),
+            many(only_notes, "note") * bool(only_notes),
         ]
         listed = ", ".join(filter(None, counts)) or "nothing found"
-        return f"Checked {many(self.rows, 'row')}: {listed}."
-
-    def _format_footer(self) -> str:
-        """Return how many suggestions `fix()` takes, and how many it leaves."""
-        safe = sum(finding.safe for finding in self.findings)
-        unsafe = sum(finding.suggestion is not None for finding in self.findings) - safe
-        safe_note = f"fix() takes the {many(safe, 'suggestion')} with *." if safe else ""
-        verb = "is" if unsafe == 1 else "are"
-        note = f"{many(unsafe, 'suggestion')} with ? {verb} yours to judge." if unsafe else ""
-        return " ".join(filter(None, (safe_note, note)))
-
-    def _parts(self) -> Iterator[ReportPart]:
-        """Yield the headline, the findings by group, the notes and the footer."""
-        yield headline(self._format_heading())
-        for kind, findings in self._grouped_findings().items():
+        yield report.headline(f"Checked {many(self.rows, 'row')}: {listed}.")
+        for kind, findings in groups.items():
             if findings:
-                yield _render_group(kind, findings)
-        yield bullets("", map(visible, self.notes))
-        if end := self._format_footer():
-            yield paragraph(end)
+                yield _render_group(*_GROUPS[kind], findings)
+        yield report.bullets("", map(visible, self.notes))
+        taken = sum(finding.safe for finding in self.findings)
+        unsafe = sum(finding.suggestion is not None for finding in self.findings) - taken
+        verb = "is" if unsafe == 1 else "are"
+        footer = [
+            f"fix() takes the {many(taken, 'suggestion')} with *." * bool(taken),
+            f"{many(unsafe, 'suggestion')} with ? {verb} yours to judge." * bool(unsafe),
+        ]
+        if any(footer):
+            yield report.paragraph(" ".join(filter(None, footer)))
 
 
 #: What a group of findings is called, and the class of its heading in HTML.
@@ -811,27 +756,26 @@ _GROUPS = {
 }
 
 
-def _render_group(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
+def _render_group(title: str, style: str, findings: Sequence[CellFinding]) -> ReportPart:
     """Render a group of findings with their counts by code, the most frequent first.
 
     Those that are shown at once are some of each code, those of one code together.
     """
-    title, style = _GROUPS[kind]
     codes = defaultdict[str, list[CellFinding]](list)
     for finding in findings:
         codes[finding.code].append(finding)
     groups = sorted(codes.values(), key=len, reverse=True)
-    interleaved = [
-        finding for each in zip_longest(*(g[:FEW] for g in groups)) for finding in each if finding
-    ]
-    first_ids = {id(finding) for finding in interleaved[:FEW]}
-    first = [finding for group in groups for finding in group if id(finding) in first_ids]
-    ordered = first + [finding for finding in findings if id(finding) not in first_ids]
+    # the first of each code, then the second of each: so many of these are shown
+    shares = sorted((n, code) for code, group in enumerate(groups) for n in range(len(group[:FEW])))
+    sizes = Counter(code for _, code in shares[:FEW])
+    ordered = [finding for n, group in enumerate(groups) for finding in group[: sizes[n]]]
+    first_ids = {*map(id, ordered)}
+    ordered += [finding for finding in findings if id(finding) not in first_ids]
     counts = ", ".join(f"{len(group):,} {visible(group[0].code)}" for group in groups)
     heading = f"{title}: {counts}"
     cells = map(_render_finding, ordered[:MANY])
-    part = rows_table(_FINDINGS, cells, len(findings), ".frame()", heading)
-    html = f'<p class="{style}"><strong>{marked(heading)}</strong></p>{part}'
+    part = report.rows_table(_FINDINGS, cells, len(findings), ".frame()", heading)
+    html = f'<p class="{style}"><strong>{report.marked(heading)}</strong></p>{part}'
     return part._replace(html=html)
 
 
@@ -841,28 +785,22 @@ def _render_finding(finding: CellFinding) -> ReportRow:
     suggestion = finding.suggestion or ""
     if finding.field == "name" and isinstance(finding.value, str) and suggestion:
         value, suggestion = map(str, render_change(finding.value, suggestion))
-    row, column = format_row_label(finding.row), cut(finding.field, LABEL)
+    row, column = report.format_row_label(finding.row), cut(finding.field, LABEL)
     message, mark = visible(finding.message), "*" if finding.safe else "?"
     cell = f"row {row}, {column} = {value}" if value else f"row {row}, {column}"
-    lines = wrapped("  ", f"{cell}: {message}")
-    lines += wrapped("    -> ", f"{suggestion} {mark}") if suggestion else []
+    lines = report.wrapped("  ", f"{cell}: {message}")
+    lines += report.wrapped("    -> ", f"{suggestion} {mark}") if suggestion else []
     # the mark stays at the end of a name in Hebrew
-    suggestion_html = f"<bdi>{marked(suggestion)}</bdi> {mark}" if suggestion else ""
+    suggestion_html = f"<bdi>{report.marked(suggestion)}</bdi> {mark}" if suggestion else ""
     return ReportRow(lines, (row, column, value, message), f"<td>{suggestion_html}</td>")
 
 
-def _replace_cells(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:
-    """Replace the cells at these positions in a new copy of a column."""
-    dtype = frame[column].dtype
-    cells = frame[column].astype(object).tolist()
-    for position, text in texts.items():
-        cells[position] = text
-    new_dtype: Any = dtype if isinstance(dtype, pd.StringDtype) else object
-    frame[column] = pd.Series(cells, frame.index, dtype=new_dtype)
-
-
-def _make_text_column(cells: Sequence[Any]) -> pd.Series[Any]:
-    """Make a column of texts; half characters become question marks."""
-    texts = [cell if cell is None or isinstance(cell, str) else values(cell) for cell in cells]
-    safe = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
-    return pd.Series(safe, dtype="str")
+def _make_frame(rows: Sequence[Any], columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Make a frame of labels of rows and columns of texts; half characters become ?."""
+    frame = pd.DataFrame({"row": pd.Series(pd.Index(rows, tupleize_cols=False))})
+    for name, cells in columns.items():
+        texts = [cell if cell is None or isinstance(cell, str) else values(cell) for cell in cells]
+        whole = [None if text is None else text.encode("utf-8", "replace") for text in texts]
+        frame[name] = pd.Series([text and text.decode() for text in whole], dtype="str")
+    write_origin(frame)
+    return frame

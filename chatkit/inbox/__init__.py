@@ -101,10 +101,8 @@ class Inbox(metaclass=HelpPage):
         text = f"<inbox {self._store.address}: the last delivery is {last:,}"
         if unverified := self._store.count_unverified(_LOOKED_BACK):
             are = "is" if unverified == 1 else "are"
-            text += (
-                f"; of the last {_LOOKED_BACK:,}, {unverified:,} {are} not verified and left out "
-                "of frames"
-            )
+            text += f"; of the last {_LOOKED_BACK:,}, {unverified:,} {are} not verified"
+            text += " and left out of frames"
         return f"{text}>"
 
     def __enter__(self) -> Self:
@@ -164,10 +162,9 @@ class Inbox(metaclass=HelpPage):
         from chatkit.inbox.delivery import DeliveryInspector
         from chatkit.inbox.receiver import Receiver
 
-        if secret is None or isinstance(secret, str | Secret):
-            secret = [] if secret is None else [secret]
-        redacted = [Secret(one) for one in secret]
-        del secret  # a traceback that prints variables must not find its text
+        secrets = [secret] if isinstance(secret, str | Secret) else secret or []
+        redacted = [Secret(one) for one in secrets]
+        del secret, secrets  # a traceback that prints variables must not find its text
         inspector = DeliveryInspector(self._profile, redacted, scheme)
         receiver = Receiver(self._store, inspector, host=host, port=port, unverified=unverified)
         self._receivers.append(receiver)
@@ -329,7 +326,8 @@ class Inbox(metaclass=HelpPage):
         """Make a frame of every delivery as it came, repeats and unverified ones too."""
         from chatkit.inbox import frames
 
-        return frames.make_raw_frame(self._select(**{"verified": None, "repeats": True, **choice}))
+        every = {"verified": None, "repeats": True, **choice}
+        return frames.RAW.make_frame(self._select(**every))
 
     def _make_event_frame(self, name: str, choice: Mapping[str, Any]) -> pd.DataFrame:
         """Make the frame `name` of the chosen events."""

@@ -12,12 +12,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
 from chatkit.profile import ServiceProfile
+from chatkit.util.json import find_value
 
 if TYPE_CHECKING:
     from chatkit.inbox.delivery import Delivery
@@ -154,48 +156,37 @@ class Event(NamedTuple):
     @property
     def number(self) -> str | None:
         """The number of the business, as it is displayed."""
-        return convert_to_text(self._metadata.get("display_phone_number"))
+        return convert_to_text(find_value(self.context, "/value/metadata/display_phone_number"))
 
     @property
     def number_id(self) -> str | None:
         """The id of the number of the business."""
-        return convert_to_text(self._metadata.get("phone_number_id"))
-
-    @property
-    def _metadata(self) -> Object:
-        """The metadata of the business number in the value around the event; {} without it."""
-        metadata = self.context.get("value", {}).get("metadata")
-        return metadata if isinstance(metadata, dict) else {}
+        return convert_to_text(find_value(self.context, "/value/metadata/phone_number_id"))
 
     @property
     def media(self) -> tuple[str, Object] | None:
         """The kind of the file in a message, and its fields."""
-        for kind in _MEDIA:
-            file = self.fields.get(kind)
-            if isinstance(file, dict):
-                return kind, file
-        return None
+        files = ((kind, self.fields.get(kind)) for kind in _MEDIA)
+        return next(((kind, file) for kind, file in files if isinstance(file, dict)), None)
 
     @property
     def reply_to(self) -> str | None:
         """The id of the message that a message answers."""
-        context = self.fields.get("context")
-        return convert_to_text(context.get("id")) if isinstance(context, dict) else None
+        return convert_to_text(find_value(self.fields, "/context/id"))
 
     @property
     def changes(self) -> str | None:
         """The id of the message that a message edits or takes back."""
         part = self.fields.get(self.type or "")
-        return convert_to_text(part.get("original_message_id")) if isinstance(part, dict) else None
+        return convert_to_text(find_value(part, "/original_message_id"))
 
     @property
     def reaction(self) -> tuple[str, str | None] | None:
         """The id of the message reacted to, and the emoji: None where it is taken back."""
-        reaction = self.fields.get("reaction")
-        if self.type != "reaction" or not isinstance(reaction, dict):
+        to = convert_to_text(find_value(self.fields, "/reaction/message_id"))
+        if self.type != "reaction" or not to:
             return None
-        to = convert_to_text(reaction.get("message_id"))
-        return (to, convert_to_text(reaction.get("emoji")) or None) if to else None
+        return to, convert_to_text(find_value(self.fields, "/reaction/emoji")) or None
 
     @property
     def error(self) -> tuple[str | None, str | None] | None:
@@ -204,11 +195,9 @@ class Event(NamedTuple):
         first = errors[0] if isinstance(errors, list) and errors else None
         if not isinstance(first, dict):
             return None
-        data = first.get("error_data")
-        details = convert_to_text(data.get("details")) if isinstance(data, dict) else None
-        title = convert_to_text(first.get("title")) or convert_to_text(first.get("message"))
-        message = ": ".join(dict.fromkeys(one for one in (title, details) if one))
-        return convert_to_text(first.get("code")), message or None
+        pointers = ("/code", "/title", "/message", "/error_data/details")
+        code, title, text, details = (convert_to_text(find_value(first, p)) for p in pointers)
+        return code, ": ".join(dict.fromkeys(filter(None, (title or text, details)))) or None
 
     @property
     def text(self) -> str | None:
@@ -311,14 +300,12 @@ def read_message_text(content: Object) -> str | None:
     kind = content.get("type")
     part = content.get(kind) if isinstance(kind, str) else None
     if isinstance(part, list):
-        names = [one.get("name") for one in part if isinstance(one, dict)]
-        full = [name.get("formatted_name") for name in names if isinstance(name, dict)]
-        return ", ".join(one for one in full if isinstance(one, str)) or None
+        names = (find_value(one, "/name/formatted_name") for one in part)
+        return ", ".join(name for name in names if isinstance(name, str)) or None
+    if kind == "interactive" and isinstance(part, dict):
+        part = part.get(str(part.get("type")))
     if not isinstance(part, dict):
         return None
-    if kind == "interactive":
-        reply = part.get(str(part.get("type")))
-        part = reply if isinstance(reply, dict) else {}
     if kind == "edit" and isinstance(part.get("message"), dict):
         return read_message_text(part["message"])
     fields = ("body", "caption", "text", "title", "emoji", "name", "address", "filename")
@@ -327,17 +314,13 @@ def read_message_text(content: Object) -> str | None:
 
 def read_flow_answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
     """Return the answers to a flow in a message, or their text if it cannot be parsed."""
-    interactive = content.get("interactive")
-    reply = interactive.get("nfm_reply") if isinstance(interactive, dict) else None
+    reply = find_value(content, "/interactive/nfm_reply")
     if not isinstance(reply, dict):
         return None, None
-    written = reply.get("response_json")
-    if isinstance(written, dict):
-        return written, None
-    try:
-        answer = msgspec.json.decode(written) if isinstance(written, str) else None
-    except (msgspec.DecodeError, RecursionError):
-        answer = None
+    written = answer = reply.get("response_json")
+    if isinstance(written, str):
+        with suppress(msgspec.DecodeError, RecursionError):
+            answer = msgspec.json.decode(written)
     if isinstance(answer, dict):
         return answer, None
     return {}, written if isinstance(written, str) else json.dumps(written)

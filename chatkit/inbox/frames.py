@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import msgspec
 
 from chatkit.frames.frame import Columns, Kind
-from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, convert_to_text, read_flow_answers
+from chatkit.util.json import find_value
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from chatkit.inbox.store import DeliverySummary
-
 
 Row = dict[str, Any]
 #: The columns of a frame: what each holds, and how it is taken from an event or a delivery.
@@ -99,17 +96,6 @@ def _make_frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> p
     return columns_read.frame(key)
 
 
-def _make_items_frame(items: Iterable[object], fields: Fields, key: str) -> pd.DataFrame:
-    """Make a frame of events or deliveries, one row for each."""
-    kinds = {name: kind for name, (kind, _) in fields.items()}
-    return _make_frame(_make_rows(items, fields), kinds, key)
-
-
-def _make_rows(items: Iterable[object], fields: Fields) -> Iterator[Row]:
-    """Make a row of each item by the getters of the columns."""
-    return ({name: get(item) for name, (_, get) in fields.items()} for item in items)
-
-
 def _deduplicate_messages(events: Iterable[Event]) -> Iterator[Event]:
     """Yield the messages of both sides, each once though several deliveries hold it.
 
@@ -124,11 +110,6 @@ def _deduplicate_messages(events: Iterable[Event]) -> Iterator[Event]:
                 yield event
 
 
-def _select_messages(events: Iterable[Event]) -> Iterator[Event]:
-    """Yield the messages without reactions, each once."""
-    return (event for event in _deduplicate_messages(events) if event.type != "reaction")
-
-
 def _select_last_reactions(events: Iterable[Event]) -> Iterator[Event]:
     """Return the last reaction of each contact to each message."""
     last: dict[tuple[str, str | None], tuple[tuple[float, int, int], Event]] = {}
@@ -141,33 +122,39 @@ def _select_last_reactions(events: Iterable[Event]) -> Iterator[Event]:
     return (event for _, event in last.values())
 
 
-def _select_media_messages(events: Iterable[Event]) -> Iterator[Event]:
-    """Yield the messages with a file, each once."""
-    return (event for event in _deduplicate_messages(events) if event.media is not None)
-
-
-class EventTable(NamedTuple):
-    """One kind of frame: its columns, the one it is indexed by, and the events in it."""
+class Table(NamedTuple):
+    """One kind of frame: its columns, the one it is indexed by, and the items in it."""
 
     fields: Fields
     key: str
-    choose: Callable[[Iterable[Event]], Iterable[Event]]
+    choose: Callable[[Iterable[Any]], Iterable[Any]] = iter
 
-    def make_frame(self, events: Iterable[Event]) -> pd.DataFrame:
-        """Make the frame of these events."""
-        return _make_items_frame(self.choose(events), self.fields, self.key)
+    def make_frame(self, items: Iterable[Any]) -> pd.DataFrame:
+        """Make the frame of these events, deliveries or summaries: one row for each."""
+        kinds = {name: kind for name, (kind, _) in self.fields.items()}
+        return _make_frame(self.make_rows(items), kinds, self.key)
 
-    def make_rows(self, events: Iterable[Event]) -> Iterator[Row]:
+    def make_rows(self, items: Iterable[Any]) -> Iterator[Row]:
         """Yield the rows of that frame as dicts."""
-        return _make_rows(self.choose(events), self.fields)
+        for item in self.choose(items):
+            yield {name: get(item) for name, (_, get) in self.fields.items()}
 
 
-TABLES: Mapping[str, EventTable] = {
-    "frame": EventTable(_EVERYTHING, "event", iter),
-    "messages": EventTable(_MESSAGES, "message_id", _select_messages),
-    "reactions": EventTable(_REACTIONS, "message_id", _select_last_reactions),
-    "media": EventTable(_MEDIA, "message_id", _select_media_messages),
+#: The frames of events; each message is in them once, though several deliveries hold it.
+TABLES: Mapping[str, Table] = {
+    "frame": Table(_EVERYTHING, "event"),
+    "messages": Table(
+        _MESSAGES,
+        "message_id",
+        lambda events: (e for e in _deduplicate_messages(events) if e.type != "reaction"),
+    ),
+    "reactions": Table(_REACTIONS, "message_id", _select_last_reactions),
+    "media": Table(
+        _MEDIA, "message_id", lambda events: (e for e in _deduplicate_messages(events) if e.media)
+    ),
 }
+#: The frames of deliveries, and of summaries of those to be deleted.
+RAW, DELETIONS = Table(_RAW, "delivery"), Table(_DELETIONS, "delivery")
 
 
 def make_flow_answers_frame(events: Iterable[Event]) -> pd.DataFrame:
@@ -202,16 +189,6 @@ def _choose_column_kind(values: list[Any]) -> Kind:
     if kinds == {int} and all(v is None or -_INT64_LIMIT <= v < _INT64_LIMIT for v in values):
         return "number"
     return "json"
-
-
-def make_raw_frame(deliveries: Iterable[Delivery]) -> pd.DataFrame:
-    """Make the frame of deliveries; `body` is text, `Inbox.delivery` has the exact bytes."""
-    return _make_items_frame(deliveries, _RAW, "delivery")
-
-
-def make_deletions_frame(heads: Iterable[DeliverySummary]) -> pd.DataFrame:
-    """Make the frame of deliveries to be deleted, without their bodies."""
-    return _make_items_frame(heads, _DELETIONS, "delivery")
 
 
 def make_statuses_frame(events: Iterable[Event]) -> pd.DataFrame:
@@ -260,20 +237,14 @@ def make_status_rows(events: Iterable[Event]) -> Iterable[Row]:
         last_steps[event.id] = max(status, last_steps.get(event.id, status))
         row["status"] = last_steps[event.id][2]
         row["delivery"] = max(event.delivery, row["delivery"] or 0)
-        pricing = event.fields.get("pricing")
-        category = convert_to_text(pricing.get("category")) if isinstance(pricing, dict) else None
-        for field, value in (
-            ("contact", event.contact),
-            ("name", event.name),
-            ("number_id", event.number_id),
-            ("category", category),
-        ):
+        texts = {name: getattr(event, name) for name in ("contact", "name", "number_id")}
+        texts["category"] = convert_to_text(find_value(event.fields, "/pricing/category"))
+        for field, value in texts.items():
             row[field] = min(filter(None, (row[field], value)), default=None)
-        errors = [
-            err for err in ((row["error_code"], row["error"]), event.error) if err and any(err)
-        ]
-        if errors:
-            row["error_code"], row["error"] = min(
-                errors, key=lambda err: (err[0] or "", err[1] or "")
-            )
+        errors = [(row["error_code"], row["error"]), event.error or (None, None)]
+        row["error_code"], row["error"] = min(
+            filter(any, errors),
+            key=lambda error: (error[0] or "", error[1] or ""),
+            default=(None, None),
+        )
     return rows.values()

@@ -99,7 +99,7 @@ class Deletion(Report):
 
         mixed = {*self._mixed_ids}
         heads = self._store.read_summaries(sorted([*self._ids, *self._mixed_ids]))
-        return frames.make_deletions_frame(
+        return frames.DELETIONS.make_frame(
             head._replace(mixed=head.delivery in mixed) for head in heads
         )
 
@@ -121,39 +121,29 @@ class Deletion(Report):
             "or only mention this contact"
         )
 
-    def _format_details(self) -> list[str]:
-        """Return the details of the deletion as lines: span, size and mixed ones."""
-        lines = []
+    def _parts(self) -> list[ReportPart]:
+        """Return the headline with the span, size and mixed ones, and the progress."""
+        heading = f"{_format_count(self.deliveries)} {self._what}"
+        details = []
         if self.first and self.last:
             span = " to ".join(f"{time:%Y-%m-%d %H:%M}" for time in (self.first, self.last))
-            contacts = many(self.contacts, "contact")
-            lines.append(f"received from {span} UTC, about {contacts}, {_format_size(self.bytes)}")
+            about = f"about {many(self.contacts, 'contact')}"
+            details.append(f"received from {span} UTC, {about}, {_format_size(self.bytes)}")
         if self.mixed:
-            lines.append(
-                f"{self._describe_others()}: apply(mixed=True) deletes them too, "
-                "apply(mixed=False) keeps them"
-            )
-        return lines
-
-    def _format_footer(self) -> str:
-        """Return the progress of the deletion, and the next step."""
+            choice = "apply(mixed=True) deletes them too, apply(mixed=False) keeps them"
+            details.append(f"{self._describe_others()}: {choice}")
+        lines = [line for text in details for line in wrapped("  ", text)]
+        html = html_heading(heading) + html_list("", "", details)
         if self._complete:
-            return (
-                f"{_format_count(self.deleted)} deleted. A repeat of one that comes from now on is "
-                "a new delivery."
-            )
-        if self.deleted:
-            return f"Stopped: {self.deleted:,} of them deleted; apply() goes on."
-        if not self.deliveries:
-            return "There is nothing to delete."
-        return "Nothing is deleted yet: apply() deletes them, and that cannot be undone."
-
-    def _parts(self) -> list[ReportPart]:
-        """Return the headline, the details and the footer of the report."""
-        heading = f"{_format_count(self.deliveries)} {self._what}"
-        lines = [line for text in self._format_details() for line in wrapped("  ", text)]
-        html = html_heading(heading) + html_list("", "", self._format_details())
-        return [ReportPart([heading, *lines], html), paragraph(self._format_footer())]
+            footer = f"{_format_count(self.deleted)} deleted. A repeat of one that comes from now "
+            footer += "on is a new delivery."
+        elif self.deleted:
+            footer = f"Stopped: {self.deleted:,} of them deleted; apply() goes on."
+        elif self.deliveries:
+            footer = "Nothing is deleted yet: apply() deletes them, and that cannot be undone."
+        else:
+            footer = "There is nothing to delete."
+        return [ReportPart([heading, *lines], html), paragraph(footer)]
 
 
 def plan_pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:

@@ -457,19 +457,12 @@ def _make_file(path: Path) -> None:
 
 def _to_delivery(row: Any) -> Delivery:
     """Convert a row of the database to a delivery."""
-    return Delivery(
-        id=row.id,
-        received_at=_to_time(row.received),
-        identity=row.identity,
-        kind=row.kind,
-        verified=row.verified,
-        reason=row.reason,
-        is_json=row.is_json,
-        path=row.path,
-        headers=tuple((name, value) for name, value in json.loads(row.headers)),
-        body=bytes(row.body),
-        verified_at=None if row.verified_at is None else _to_time(row.verified_at),
-    )
+    values = row._asdict()
+    values["received_at"] = _to_time(row.received)
+    values["headers"] = tuple((name, value) for name, value in json.loads(row.headers))
+    values["body"] = bytes(row.body)
+    values["verified_at"] = None if row.verified_at is None else _to_time(row.verified_at)
+    return Delivery(*map(values.__getitem__, Delivery._fields))
 
 
 def _to_time(microseconds: int) -> datetime:

@@ -94,7 +94,7 @@ def moments() -> st.SearchStrategy[tuple[str, datetime]]:
     return st.builds(written, seconds, st.sampled_from("T "), digits, offsets)
 
 
-ids = st.integers(-(2**63), 2**63 - 1)
+ids = st.integers(-(2**63), 2**63 - 1) | st.sampled_from([0, 2**53 + 1, 2**63 - 1, -(2**63)])
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=5),
@@ -102,9 +102,10 @@ anything = st.recursive(
     | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=5,
 )  # fmt: skip
+DIGITS = ["", "null", "00917", "+91", "12345678901234567890", "1e3", "0x1F", "９１", " 7 ", "-0"]
 VALUES: dict[str, st.SearchStrategy[tuple[Any, Any]]] = {
     "number": (ids | ids.map(str)).map(lambda value: (value, int(value))),
-    "text": st.text(max_size=20).map(lambda value: (value, value)),
+    "text": (st.text(max_size=20) | st.sampled_from(DIGITS)).map(lambda value: (value, value)),
     "flag": st.booleans().map(lambda value: (value, value)),
     "time": moments(),
     "json": anything.map(lambda value: (value, value)),
@@ -121,7 +122,9 @@ def rows(draw: st.DrawFn, unusual: bool = True) -> tuple[dict[str, Any], dict[st
         )
         if state:
             sent[name], cells[name] = draw(VALUES[kind]) if state == "value" else (None, None)
-    names = st.sampled_from(["new", "other", "c1", 'a"b', "a\\b", "\n", "", "é"]) | st.text()
+    names = (
+        st.sampled_from(["new", "other", "c1", "__1__", 'a"b', "a\\b", "\n", "", "é"]) | st.text()
+    )
     extra = draw(
         st.dictionaries(names.filter(lambda name: name not in KINDS), anything, max_size=3)
     )
@@ -232,26 +235,6 @@ def test_a_wrong_value_is_named_by_row_field_and_id(table, wrong, data):
 
 
 @pytest.mark.parametrize(
-    "digits", ["00917", "+91", "12345678901234567890", "0", "1e3", "0x1F", "９１", " 7 ", "-0"]
-)
-def test_digits_in_a_text_never_change(digits):
-    assert cell(json.dumps(digits), "label") == digits
-
-
-@pytest.mark.parametrize("number", [0, -1, 2**53 + 1, 2**63 - 1, -(2**63)])
-def test_ids_are_exact_as_number_and_as_text(number):
-    frame = framed([WHOLE | {"id": number}], [WHOLE | {"id": str(number)}])
-    assert list(frame.index) == [number, number]
-    assert frame.index.dtype == "int64"
-
-
-def test_numbers_with_gaps_stay_whole_numbers():
-    frame = framed([WHOLE | {"size": 2**53 + 1}, WHOLE | {"size": None}])
-    assert frame["size"].dtype == "Int64"
-    assert frame["size"].iloc[0] == 2**53 + 1
-
-
-@pytest.mark.parametrize(
     ("text", "instant"),
     {
         "2026-01-02T03:04:05Z": "2026-01-02T03:04:05+00:00",
@@ -279,11 +262,6 @@ def test_a_time_without_an_offset_is_utc_wherever_the_person_is(monkeypatch):
         time.tzset()
 
 
-def test_nothing_null_is_an_empty_text():
-    frame = framed([WHOLE | {"label": ""}, WHOLE | {"label": None}, WHOLE | {"label": "null"}])
-    assert list(frame["label"].isna()) == [False, True, False]
-
-
 @pytest.mark.parametrize(
     "json_text", ["123456789012345678901234567890", "1.0", "-0.0", '"2026"', "[[], {}]", "1e300"]
 )
@@ -297,44 +275,6 @@ def test_the_last_of_two_equal_names_counts():
 
 
 # --- shapes ---------------------------------------------------------------------------------
-
-
-def test_no_rows_have_all_columns_with_their_types():
-    for frame in (framed(), framed([]), framed([], [])):
-        assert len(frame) == 0
-        assert frame.index.dtype == "int64"
-        assert {n: str(t) for n, t in frame.dtypes.items()} == {
-            n: DTYPES.get(kind, "object") for n, kind in KINDS.items() if n != "id"
-        }
-
-
-def test_new_fields_stand_behind_the_documented_ones():
-    frame = framed([WHOLE], [WHOLE | {"z": 1}], [{"a": None} | WHOLE | {"z": [1]}], [WHOLE])
-    assert list(frame.columns) == [*list(KINDS)[1:], "z", "a"]
-    assert list(frame["z"]) == [None, 1, [1], None]
-
-
-@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "", "é", "c1", "__1__"])
-def test_a_new_field_may_have_any_name_and_come_and_go(name):
-    new = WHOLE | {name: [1]}
-    frame = framed([new, new], [WHOLE, WHOLE], [new], [WHOLE, new])
-    assert list(frame[name]) == [[1], [1], None, None, [1], None, [1]]
-
-
-def test_fields_that_never_came_are_missing_and_empty():
-    columns = Columns(KINDS)
-    columns.add(b'[{"id": 1, "label": null}]')
-    columns.add(b'[{"id": 2, "at": null}]')
-    assert columns.frame("id").notna().to_numpy().sum() == 0
-    assert columns.missing == ["size", "on", "tags", "parts", "more"]
-
-
-def test_a_field_that_only_some_rows_have_is_not_missing():
-    columns = Columns({"id": "number", "label": "text"})
-    for page in (b'[{"id": 1}]', b'[{"id": 2, "label": null}]', b'[{"id": 3}]'):
-        columns.add(page)
-    columns.frame("id")
-    assert columns.missing == []
 
 
 @pytest.mark.parametrize(
@@ -369,13 +309,6 @@ def test_a_nested_value_that_cannot_be_read_is_named_by_its_rows(monkeypatch):
     row = json.dumps(WHOLE | {"tags": "HERE"}).replace('"HERE"', "1e999")
     with pytest.raises(WrongRows, match="rows 8 to 10, field tags: Number out of range"):
         framed(*pages, f"[{row}, {json.dumps(WHOLE)}]".encode(), [WHOLE])
-
-
-@pytest.mark.parametrize("value", [b'"\xff"', b"1e999", b"[" * 5000 + b"]" * 5000])
-def test_a_nested_value_that_cannot_be_read_is_refused(value):
-    row = json.dumps(WHOLE | {"tags": "HERE"}).encode().replace(b'"HERE"', value)
-    with pytest.raises(WrongRows):
-        framed([WHOLE], b"[" + row + b"]")
 
 
 def test_a_list_with_a_thousand_different_fields_is_refused():

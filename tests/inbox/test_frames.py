@@ -85,6 +85,8 @@ def test_the_last_reaction_of_each_contact_counts_whatever_the_order() -> None:
         ]
         assert frame["emoji"].iloc[0] == "❤" and pd.isna(frame["emoji"].iloc[1])
     assert not len(table("messages", messages(*reactions))), "a reaction is no message"
+    other = message(6, text={"body": "x"}, reaction={"message_id": "a"})
+    assert not len(table("reactions", messages(other))), "a text is no reaction"
 
 
 def test_files_keep_their_checksum_and_caption() -> None:
@@ -164,7 +166,7 @@ def test_raw_deliveries_keep_their_order_and_size() -> None:
         delivery(b"\xff", 1, is_json=False, reason="not JSON", headers=(("a", "b"),)),
         delivery("Zoë".encode(), 2, verified=False),
     ]
-    frame = frames.make_raw_frame(result)
+    frame = frames.RAW.make_frame(result)
     assert [*frame.index] == [1, 2] and frame["size"].tolist() == [1, 4]
     assert frame["body"].tolist() == ["\ufffd", "Zoë"]
     assert frame["headers"].iloc[0] == [["a", "b"]]
@@ -187,6 +189,6 @@ def test_no_index_looks_like_a_decimal() -> None:
             frame = table(name, rows)
             assert {n: str(frame[n].dtype) for n in columns} == columns
             assert frame.index.dtype == "str" and frame.index.name == frames.TABLES[name].key
-    raw = frames.make_raw_frame([])
-    assert raw.index.dtype == frames.make_raw_frame([delivery(b"{}")]).index.dtype == "int64"
+    raw = frames.RAW.make_frame([])
+    assert raw.index.dtype == frames.RAW.make_frame([delivery(b"{}")]).index.dtype == "int64"
     assert str(frames.make_statuses_frame([])["delivery"].dtype) == "Int64"

@@ -143,54 +143,40 @@ def test_a_body_that_is_too_large_is_refused(store: InboxStore, monkeypatch, chu
     assert store.read_last_id() == 1
 
 
-def test_who_was_refused_a_body_is_told_that_the_connection_ends(store: InboxStore) -> None:
-    with receiver(store) as at:
-        text = answer(at, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4194305\r\n")
-    assert text.startswith(b"HTTP/1.1 413") and b"\r\nconnection: close\r\n" in text
-    assert text.endswith(b"a body may have 4,194,304 bytes\n")
+#: The method and a header of requests that are no deliveries, the status, and what follows.
+REFUSED = [
+    ("POST", "Content-Length: 4194305", 413, b"connection: close"),
+    ("POST", "Content-Length: 4194305", 413, b"a body may have 4,194,304 bytes"),
+    *(("POST", f"Content-Length: {n}", 4, b"") for n in ("", "-1", "abc", "1_0", "9" * 18)),
+    *((method, "Connection: close", 405, b"allow: POST") for method in ("GET", "PUT", "DELETE")),
+]
 
 
-@pytest.mark.parametrize("length", ["", "-1", "abc", "1_0", "9" * 18, "9" * 30])
-def test_a_length_that_is_none_never_gets_through(store: InboxStore, length: str) -> None:
+@pytest.mark.parametrize(("method", "header", "status", "words"), REFUSED)
+def test_what_is_no_delivery_is_refused(
+    store: InboxStore, method: str, header: str, status: int, words: bytes
+) -> None:
     with receiver(store) as at:
-        port = int(at.url.rsplit(":", 1)[1].strip("/"))
-        with socket.create_connection(("127.0.0.1", port)) as sock:
-            sock.sendall(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n".encode())
-            sock.settimeout(5)
-            assert sock.recv(100).split(b" ")[1][:1] == b"4"
+        text = answer(at, f"{method} / HTTP/1.1\r\nHost: a\r\n{header}\r\n")
+    assert text.startswith(b"HTTP/1.1 %d" % status) and words in text
     assert store.read_last_id() == 0
 
 
-def test_a_body_that_drips_is_cut_off(store: InboxStore, monkeypatch) -> None:
+@pytest.mark.parametrize("drips", [4, 0])
+def test_half_a_body_is_not_a_delivery(store: InboxStore, monkeypatch, drips: int) -> None:
     monkeypatch.setattr(module, "BODY_SECONDS", 0.3)
     with receiver(store) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
         with socket.create_connection(("127.0.0.1", port)) as sock:
-            sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n")
-            for _ in range(4):
+            sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
+            for _ in range(drips):
                 sock.sendall(b"x")
                 time.sleep(0.1)
             sock.settimeout(5)
-            text = sock.recv(4096)
-            assert text.startswith(b"HTTP/1.1 408") and b"\r\nconnection: close\r\n" in text
-    assert store.read_last_id() == 0
-
-
-def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
-    with receiver(store) as at:
-        port = int(at.url.rsplit(":", 1)[1].strip("/"))
-        with socket.create_connection(("127.0.0.1", port)) as sock:
-            sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
+            text = sock.recv(4096) if drips else b"HTTP/1.1 408\r\nconnection: close\r\n"
+        assert text.startswith(b"HTTP/1.1 408") and b"\r\nconnection: close\r\n" in text
         assert post(at.url, BODY, signed(BODY)) == 200
     assert len([*store.select(Selection(repeats=True))]) == 1
-
-
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_only_a_post_is_a_delivery(store: InboxStore, method: str) -> None:
-    with receiver(store) as at:
-        text = answer(at, f"{method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
-        assert text.startswith(b"HTTP/1.1 405") and b"\r\nallow: POST\r\n" in text
-    assert store.read_last_id() == 0
 
 
 def test_many_at_once_are_all_stored(url: str) -> None:

@@ -69,12 +69,8 @@ class RawTable:
 
 def name_column(column: int) -> str:
     """Format the number of a column as a spreadsheet does: A for 0, AA for 26."""
-    letters = ""
-    while column >= 0:
-        column, remainder = divmod(column, 26)
-        letters = chr(ord("A") + remainder) + letters
-        column -= 1
-    return letters
+    first, last = divmod(column, 26)
+    return (name_column(first - 1) if first else "") + chr(ord("A") + last)
 
 
 def format_rows(numbers: Sequence[int], most: int = 5) -> str:
@@ -134,10 +130,8 @@ def detect_file_kind(content: bytes | str) -> str:
     Raises:
         InputError: It is of a kind that is not read.
     """
-    beginning = (
-        content[:200] if isinstance(content, bytes) else content[:200].encode("ascii", "replace")
-    )
-    if _VCARD.match(beginning):
+    start = content[:200]
+    if _VCARD.match(start if isinstance(start, bytes) else start.encode("ascii", "replace")):
         return "vcard"
     if isinstance(content, str):
         return "text"

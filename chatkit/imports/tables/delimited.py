@@ -18,34 +18,27 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.errors import InputError
-from chatkit.imports.tables import (
-    BrokenRow,
-    RawTable,
-    TableRow,
-    Target,
-    guard_cell,
-    remove_guard,
-    stringify_frame,
-    write_file,
-)
+from chatkit.imports import tables
+from chatkit.imports.tables import BrokenRow, RawTable, TableRow, Target
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Marks at the beginning of a file; the longer first, for one begins like another.
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_BYTE_ORDER_MARKS = {
+    "utf-8": codecs.BOM_UTF8,
+    "utf-32-le": codecs.BOM_UTF32_LE,
+    "utf-32-be": codecs.BOM_UTF32_BE,
+    "utf-16-le": codecs.BOM_UTF16_LE,
+    "utf-16-be": codecs.BOM_UTF16_BE,
+}
 #: What may stand between cells, the most usual first.
 _DELIMITERS = {
     ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", "^": "^", "~": "~", "\x1f": "0x1F",
@@ -96,20 +89,19 @@ def decode_text(
 
 def _detect_encoding(data: bytes, count_headings: HeadingCounter) -> tuple[str, str, list[str]]:
     """Detect the encoding of a file; return its text, a label and notes."""
-    for mark, name in _BYTE_ORDER_MARKS:
+    for name, mark in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             return _decode_bytes(data[len(mark) :], name), name.upper(), []
     if b"\x1b$" in data and data.isascii():
         return _decode_bytes(data, "iso2022-jp"), "ISO-2022-JP", []
     if utf16 := _detect_utf16(data):
         return _decode_bytes(data, utf16), utf16.upper(), []
-    try:
+    with suppress(UnicodeDecodeError):
         return data.decode(), "UTF-8", []
-    except UnicodeDecodeError:
-        replaced = data.decode(errors="replace")
-    if sum(not c.isascii() for c in replaced) > 2 * replaced.count("\ufffd"):
-        return _decode_bytes(data, "UTF-8"), "UTF-8", []  # it is, but for a few bytes
-    readings = find_likely_decodings(data, count_headings)
+    replaced = data.decode(errors="replace")
+    # but for a few bytes, it is UTF-8
+    mostly = sum(not c.isascii() for c in replaced) > 2 * replaced.count("\ufffd")
+    readings = [] if mostly else find_likely_decodings(data, count_headings)
     if not readings:
         return _decode_bytes(data, "UTF-8"), "UTF-8", []
     if len(readings) > 1:
@@ -222,7 +214,7 @@ def read_delimited(
 def _unescape_cell(raw: str) -> str | None:
     """Return a cell without its formula guard or ="…"; None for an empty one."""
     forced = _FORCED.fullmatch(raw)
-    return forced[1] or None if forced else remove_guard(raw)
+    return forced[1] or None if forced else tables.remove_guard(raw)
 
 
 def _read_records(text: str, delimiter: str, number: int) -> Iterator[TableRow | BrokenRow]:
@@ -230,31 +222,24 @@ def _read_records(text: str, delimiter: str, number: int) -> Iterator[TableRow |
 
     The next record begins with the next line. Each line of a broken one may have been a row.
     """
-    lines: list[str] = []
-
-    def iterate_lines() -> Iterator[str]:
-        """Yield the lines of the text, and collect those of the current record."""
-        for line in io.StringIO(text, newline=""):
-            lines.append(line)
-            yield line
-
+    text_lines = [*io.StringIO(text, newline="")]
     spaced = _has_spaced_quotes(text, delimiter)
-    reader = csv.reader(iterate_lines(), delimiter=delimiter, strict=True, skipinitialspace=spaced)
+    reader = csv.reader(iter(text_lines), delimiter=delimiter, strict=True, skipinitialspace=spaced)
     while True:
-        lines.clear()
+        first = reader.line_num
         try:
-            record = TableRow(number, next(reader))
-        except StopIteration:
-            return
+            record = next(reader, None)
+            if record is None:
+                return
+            yield TableRow(number, record)
+            number += 1
         except csv.Error as error:
+            lines = text_lines[first : reader.line_num]
             several = f", so {len(lines)} lines were taken for one" if len(lines) > 1 else ""
             reasons = (reason for word, reason in _QUOTES.items() if word in str(error))
             reason = next(reasons).format(several)
             yield BrokenRow(number, "".join(lines).rstrip("\r\n"), reason)
             number += len(lines)
-        else:
-            yield record
-            number += 1
 
 
 def _has_spaced_quotes(text: str, delimiter: str) -> bool:
@@ -280,15 +265,17 @@ def _rank_delimiter(text: str, delimiter: str, count_headings: HeadingCounter) -
 
 def write_csv(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as CSV: UTF-8 with a mark, commas, all cells in quotes."""
-    write_file(target, format_csv(*stringify_frame(frame)))
+    tables.write_file(target, format_csv(*tables.stringify_frame(frame)))
 
 
 def format_csv(names: Iterable[str], rows: Iterable[Sequence[str | None]]) -> bytes:
     """Format rows of texts as CSV."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-    writer.writerow(map(guard_cell, names))
-    writer.writerows([None if cell is None else guard_cell(cell) for cell in row] for row in rows)
+    writer.writerow(map(tables.guard_cell, names))
+    writer.writerows(
+        [None if cell is None else tables.guard_cell(cell) for cell in row] for row in rows
+    )
     return text.getvalue().encode("utf-8-sig")
 
 

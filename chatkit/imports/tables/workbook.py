@@ -28,19 +28,8 @@ from openpyxl.styles import Alignment, Font
 
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import pause_collector
-from chatkit.imports.tables import (
-    BadCell,
-    RawTable,
-    TableRow,
-    Target,
-    format_rows,
-    guard_text_cell,
-    name_column,
-    quote_name,
-    remove_guard,
-    stringify_frame,
-    write_file,
-)
+from chatkit.imports import tables
+from chatkit.imports.tables import BadCell, RawTable, TableRow, Target, name_column
 from chatkit.util.display import many
 
 if TYPE_CHECKING:
@@ -86,11 +75,10 @@ def read_sheet(data: bytes, sheet: str | None, *, hidden: bool = True) -> RawTab
             raise InputError("All sheets of this workbook are hidden: unhide one.")
         name = sheet or workbook.visible[0]
         table = workbook.table(name, hidden=hidden)
-        if others := [repr(other) for other in workbook.visible if other != name]:
-            table.notes.append(f"not read: the sheets {', '.join(others)} (sheet=)")
-        known = {name, *workbook.visible}
-        if unseen := [repr(other) for other in workbook.names if other not in known]:
-            table.notes.append(f"not read: the hidden sheets {', '.join(unseen)} (sheet=)")
+        unseen = [each for each in workbook.names if each not in workbook.visible]
+        for kind, titles in {"sheets": workbook.visible, "hidden sheets": unseen}.items():
+            if others := ", ".join(repr(each) for each in titles if each != name):
+                table.notes.append(f"not read: the {kind} {others} (sheet=)")
         return table
 
 
@@ -101,10 +89,10 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
         InputError: It is no workbook that can be read.
     """
     with _open_workbook(data) as workbook:
-        tables = {name: workbook.table(name) for name in workbook.names}
+        sheets = {name: workbook.table(name) for name in workbook.names}
         for name, cell in workbook.find_struck_cells():
-            tables[name].struck.add(cell)
-        return tables
+            sheets[name].struck.add(cell)
+        return sheets
 
 
 class _PartScan:
@@ -208,17 +196,15 @@ class _Workbook:
         filled = {n for cells in rows.values() for n, cell in enumerate(cells) if cell is not None}
         letters = [*map(name_column, sorted(filled & scan.hidden_columns))]
         numbers = sorted(rows.keys() & scan.hidden_rows)
-        if not hidden:
-            for cells in rows.values():
-                for place in scan.hidden_columns.intersection(range(len(cells))):
-                    cells[place] = None
-        table = RawTable(f"XLSX, sheet {quote_name(name)}", [])
+        table = RawTable(f"XLSX, sheet {tables.quote_name(name)}", [])
         for number, cells in rows.items():
+            if not hidden:
+                cells = [None if n in scan.hidden_columns else c for n, c in enumerate(cells)]
             if hidden or number not in scan.hidden_rows:
                 table.rows.append(TableRow(number, cells + [None] * (width - len(cells))))
         by_filter = " by a filter" if scan.filtered else ""
         for places, noun, why, names in (
-            (numbers, "row", by_filter, format_rows(numbers)),
+            (numbers, "row", by_filter, tables.format_rows(numbers)),
             (letters, "column", "", ", ".join(letters)),
         ):
             them = "it" if len(places) == 1 else "them"
@@ -227,7 +213,7 @@ class _Workbook:
             table.notes += [note + (read if hidden else "left out")] * bool(places)
         for form, numbers in formats.items():
             table.notes.append(
-                f"the number format {form} in {format_rows(numbers)} is not understood: the "
+                f"the number format {form} in {tables.format_rows(numbers)} is not understood: the "
                 "digits are read without it"
             )
         return table
@@ -295,7 +281,7 @@ def _read_cell_value(cell: Any) -> Any:
     if isinstance(value, str):
         if "_x" in value:
             value = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), value)
-        return remove_guard(value)
+        return tables.remove_guard(value)
     if type(value) is int:
         return _apply_format(value, cell.number_format)
     if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
@@ -375,9 +361,9 @@ def _apply_format(value: int, form: str) -> Any:
 def write_xlsx(frame: pd.DataFrame, target: Target) -> None:
     """Write a frame as XLSX with one sheet of text cells."""
     with pause_collector():
-        columns, rows = stringify_frame(frame)
+        columns, rows = tables.stringify_frame(frame)
         data = build_workbook(columns, {"Contacts": rows})
-    write_file(target, data)
+    tables.write_file(target, data)
 
 
 def build_workbook(
@@ -431,7 +417,7 @@ def build_workbook(
 
 def escape_cell(text: str) -> str:
     """Escape the characters that XML cannot hold, as workbooks do."""
-    return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", guard_text_cell(text))
+    return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", tables.guard_text_cell(text))
 
 
 def _write_rows(

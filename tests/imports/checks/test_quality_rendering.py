@@ -2,6 +2,7 @@
 
 import json
 import unicodedata
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -10,6 +11,8 @@ from bulk.test_rendering import Page
 from displayed import html_of
 
 from chatkit.report import FEW
+
+HERE = Path(__file__).parent
 
 
 @pytest.fixture
@@ -22,54 +25,11 @@ def messy():
     return pd.DataFrame(columns, index=pd.Index([2, 3, 4, 5, 6], name="row"))
 
 
-def test_a_quality_table_as_text(client, messy):
+def test_a_quality_table_and_what_was_fixed_as_text(client, messy):
+    checked, fixed = (HERE / "cases/messy.txt").read_text("utf-8").split("\n=====\n")
     client.contacts.create(number="2025550199", country_code="+1", name="Bo")
-    assert repr(client.contacts.check(messy)) == (
-        "Checked 5 rows: 4 written differently, 3 need you, 1 note.\n"
-        "\n"
-        "Need you: 1 duplicate, 1 too short, 1 letters\n"
-        '  row 3, number = "2025550143": row 2 has the same number: "Ana Cruz" there, "José" here\n'
-        '  row 4, number = "911": too short for +1\n'
-        '  row 5, number = "call 2025550145": there are letters in it\n'
-        "    -> +1 2025550145 ?\n"
-        "\n"
-        "Written differently: 1 not split, 1 invisible, 1 garbled, 1 direction marks\n"
-        '  row 2, number = "+1 202 555 0143": the country code has a column of its own, and a '
-        "number is\n"
-        "  digits only\n"
-        "    -> +1 2025550143 *\n"
-        '  row 2, name = "Ana⟨U+200B⟩ Cruz": 1 character in it cannot be seen (U+200B)\n'
-        '    -> "Ana Cruz" *\n'
-        '  row 3, name = "JosÃ©": letters with accents were read in a wrong encoding\n'
-        '    -> "José" *\n'
-        '  row 4, name = "علی⟨U+202E⟩": a mark that is not seen turns how it is read (U+202E)\n'
-        '    -> "علی" *\n'
-        "\n"
-        "Notes: 1 in account\n"
-        '  row 6, number = "2025550199": contact 50001, "Bo", has this number already\n'
-        "\n"
-        "Deleted contacts are not listed, so they cannot be told here: creating the number of one"
-        " restores\n"
-        "it, with its old id.\n"
-        "\n"
-        "fix() takes the 4 suggestions with *. 1 suggestion with ? is yours to judge."
-    )
-
-
-def test_what_was_fixed_as_text(client, messy):
     quality = client.contacts.check(messy)
-    assert repr(quality.fix()) == (
-        "Fixed 5 cells in 3 rows: 2 not split, 1 invisible, 1 garbled, 1 direction marks.\n"
-        "\n"
-        '  row 2, name: "Ana⟨U+200B⟩ Cruz" → "Ana Cruz"\n'
-        '  row 2, country_code: (none) → "+1"\n'
-        '  row 2, number: "+1 202 555 0143" → "2025550143"\n'
-        '  row 3, name: "JosÃ©" → "José"\n'
-        '  row 4, name: "علی⟨U+202E⟩"\n'
-        '             → "علی"\n'
-        "\n"
-        ".frame is the new frame; the one that was checked is as it was."
-    )
+    assert (repr(quality), f"{quality.fix()!r}\n") == (checked, fixed)
     assert repr(quality.fix([])) == "Nothing to fix: the frame is as it was."
 
 

@@ -41,6 +41,6 @@ def test_rows_become_a_frame_or_are_refused(case: dict[str, Any]) -> None:
     assert (frame.to_dict("list"), frame.index.tolist()) == (case["frame"], case["index"])
     assert {name: [*of] for name, of in result.columns.items()} == case["columns"]
     assert (problems, result.notes) == (case["problems"], case["notes"])
-    assert result.left_out == len({place.split(",")[0] for place, *_ in problems})
+    assert len(result.left_out) == len({place.split(",")[0] for place, *_ in problems})
     assert set(map(str, result.frame.dtypes)) == {"str"}
     assert isinstance(result.frame.index, pd.Index) and result.frame.index.name == "row"

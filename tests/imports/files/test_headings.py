@@ -20,7 +20,6 @@ from chatkit.imports import columns, read_contact_file
 from chatkit.imports.columns import (
     FIELDS,
     count_known_headings,
-    find_heading_row,
     is_data_row,
     parse_heading,
 )
@@ -62,10 +61,6 @@ def test_the_columns_that_mean_something_are_chosen(case: dict[str, str]) -> Non
     assert " / ".join(note for note in reading.notes if note != NO_NAME) == case["note"]
 
 
-def test_there_are_cases_enough() -> None:
-    assert len(CASES) > 220
-
-
 def test_each_phrase_has_one_role() -> None:
     roles = defaultdict(set)
     for phrase, role in columns.read_heading_phrases():
@@ -94,31 +89,6 @@ def test_what_is_no_telephone_number_is_not_taken_for_one(name: str) -> None:
 
 
 # --- which row names the columns ------------------------------------------------------------
-
-
-def rows(*cells: list[object]) -> list[TableRow]:
-    return [TableRow(number, row) for number, row in enumerate(cells, 1)]
-
-
-def test_the_first_row_names_the_columns() -> None:
-    assert find_heading_row(rows(["Name", "Phone"], ["Ana", "+1 2025550187"]), []) == 0
-    assert find_heading_row(rows(["Foo", "Bar"], ["Ana", "Bob"]), []) == 0
-
-
-def test_titles_stand_above_the_names() -> None:
-    titled = rows(["Customer phone list", None], [None, 2026.0], ["Name", "Mobile"])
-    assert find_heading_row(titled[:1] + titled[2:], []) == 1
-    assert find_heading_row(rows(["Our people"], ["Phone"], ["+1 2025550187"]), []) == 1
-
-
-def test_words_among_the_data_name_nothing() -> None:
-    table = rows(["Lloji", "Telefoni"], ["Mobile", "2025550187"], ["Phone", "Cell"])
-    assert find_heading_row(table, []) == 0
-
-
-def test_names_that_a_person_says_are_found() -> None:
-    table = rows(["Liste", None], ["Kunde", "Erreichbar unter"], ["Ana", "Phone"])
-    assert find_heading_row(table, ["Erreichbar unter"]) == 1
 
 
 def test_what_looks_like_data() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,38 +59,6 @@ def test_every_kind_of_file_gives_the_same_frame(
     ]
 
 
-def test_cards_in_any_encoding() -> None:
-    card = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Zoë\r\nTEL:1\r\nEND:VCARD\r\n"
-    for data, kind in ((card, "vCard"), (card.encode("utf-16"), "vCard, UTF-16-LE")):
-        result = read(data)
-        assert result.frame.to_dict("list") == {"number": ["1"], "name": ["Zoë"]}
-        assert result.report().splitlines()[0].endswith(f": 1 row ({kind})")
-
-
-def test_a_pasted_table_with_all_that_a_spreadsheet_puts_in_it() -> None:
-    result = read('\nName\tPhone\tNote\nAna\t"+1\n202"\t\n\nBob\t0151\t"a ""b"""\n')
-    assert result.frame["number"].tolist() == ["+1\n202", "0151"]
-    assert result.frame["Note"].tolist()[1] == 'a "b"'
-    assert result.frame.index.tolist() == [3, 5]
-
-
-def test_all_that_is_odd_is_in_the_report(tmp_path: Path) -> None:
-    path = tmp_path / "people.csv"
-    path.write_bytes("Liste\nName;Handy;Tel\nZoë;0151;1\nAna;1,5;2\n".encode("cp1252"))
-    assert read(path).report(skipped=True).splitlines() == [
-        "people.csv: 1 row (CSV, cp1252, semicolons)",
-        "  Name  → name",
-        "  Handy → number",
-        "  kept as they are: Tel",
-        "  note: read as cp1252 by its letters: if 'Zoë' is wrong, write encoding='…'",
-        "  note: row 1 above the names of the columns: left out",
-        "  note: not read as the number: 'Tel'; number='Tel' takes that one",
-        "  left out: 1 row",
-        "    row 4, Handy = '1,5': is a decimal: digits, zeros or a + may be lost, so write it "
-        "again as text",
-    ]
-
-
 @pytest.mark.parametrize(("count", "output"), [(20, 20), (21, 20), (1000, 20)])
 def test_many_problems_are_counted(count: int, output: int) -> None:
     result = read("Phone\n" + "1.5\n" * count + "12\n")
@@ -102,38 +71,30 @@ def test_many_problems_are_counted(count: int, output: int) -> None:
     assert (f"and {count - 20:,} more" in result.report(skipped=True)) is (count > 20)
 
 
-def test_errors_name_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "twice.csv"
-    path.write_text("Phone,Name,Name\n1,2,3\n")
-    with pytest.raises(InputError, match=r"^twice\.csv: 'Name' and 'Name \(column C\)' have"):
-        read(path)
+#: Texts, in the encoding of a file or as bytes, with the columns that a person names; the report
+#: and the rows by their numbers, or the error.
+CASES = json.loads((Path(__file__).parent / "cases/reading.json").read_text("utf-8"))
 
 
-def test_one_column_or_several_may_be_named() -> None:
-    text = "a,b,c\n1,2,3\n"
-    assert read(text, number="a", name=["c", "b"]).frame.to_dict("list") == {
-        "number": ["1"],
-        "name": ["3 2"],
-    }
-    result = read("Phone,Name\n1,2\n", number="", name="", country_code="")
-    assert result.frame.columns.tolist() == ["Phone", "Name"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("<html><body><table><tr><td>Name</td></tr></table></body></html>", "HTML or XML"),
-        ('<?xml version="1.0"?>\n<Workbook><Worksheet/></Workbook>', "HTML or XML"),
-        ('[{"name": "Ana", "number": "2025550100"}]', "JSON"),
-        ('{"contacts": [\n{"name": "Ana"}]}', "JSON"),
-        ("[]", "JSON"),
-    ],
-)
-def test_what_is_no_table_is_called_what_it_is(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "people.xls"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=rf"^people\.xls: This file is {message}"):
-        read(path)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["kind"])
+def test_a_text_is_read_with_a_report_or_refused(case: dict[str, Any], tmp_path: Path) -> None:
+    source, name = case.get("text"), "the pasted table"
+    if "encoding" in case or "hex" in case:
+        name = "people.xls"
+        source = tmp_path / name
+        source.write_bytes(
+            bytes.fromhex(case["hex"]) if "hex" in case else case["text"].encode(case["encoding"])
+        )
+    try:
+        result = read(source, **case.get("options", {}))
+    except InputError as error:
+        assert str(error) == case["error"].replace("the data", name)
+        return
+    report = [case["report"][0].replace("the data", name), *case["report"][1:]]
+    assert result.report(skipped=True).split("\n") == report
+    frame = result.frame.astype(object).where(result.frame.notna(), None)
+    rows = zip(map(str, frame.index), frame.to_numpy().tolist(), strict=True)
+    assert dict(rows) == case["rows"]
 
 
 def test_a_folder_is_called_one(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import chatkit
 from chatkit.errors import InputError
 from chatkit.imports.tables import RawTable
 from chatkit.imports.tables.vcards import read_vcards
@@ -80,20 +79,6 @@ def test_a_broken_card_takes_no_other_with_it(case: dict[str, Any]) -> None:
     assert (number, text) == (2, card_of(case)) and case["reason"] in reason
 
 
-def test_many_cards_are_rows_of_one_table_counted_from_one() -> None:
-    table = read_vcards(ANA + "\n\n" + ANA.replace("TEL", "TEL:2\nTEL") + ANA, None)
-    assert [row.number for row in table.rows] == [0, 1, 2, 3]
-    assert {len(row.cells) for row in table.rows} == {3} and table.ours and not table.titled
-    assert table.notes[0].startswith("1 card with several numbers")
-
-
-def test_a_card_with_a_fax_only_is_noted() -> None:
-    table = read_vcards(ANA.replace("TEL", "TEL;FAX"))
-    assert table.notes == [
-        "1 card with a fax, a pager or the number of somebody else only: number is empty"
-    ]
-
-
 def test_a_line_folded_inside_a_character_is_whole() -> None:
     data = ANA.encode().replace(b"Ana", "Aña Ünal".encode())
     for cut in range(data.index(b"FN:") + 3, data.index(b"TEL") - 1):
@@ -111,12 +96,6 @@ def test_lines_without_a_charset_are_in_the_encoding_of_the_file() -> None:
     assert contacts(data, "cp1251")[0]["name"] == "Мария Иванова"
     with pytest.raises(InputError, match="not utf-8 text: line 3"):
         read_vcards(data, "utf-8")
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
-def test_a_file_of_cards_is_recognised_in_any_encoding(encoding: str) -> None:
-    frame = chatkit.read_contacts(ANA.replace("Ana", "Zoë").encode(encoding))
-    assert frame.to_dict("list") == {"number": ["1"], "name": ["Zoë"]}
 
 
 @given(st.text(), st.text(alphabet=';:,=\\\n\r "TELFNcel0+\x00()', max_size=30))

@@ -172,34 +172,6 @@ def test_a_country_is_read_however_it_is_written(text: str, code: str, region: s
     assert [each for each in TEXTS["none"] if parse_country(each)] == []
 
 
-def test_a_float_is_a_country_code_but_no_number() -> None:
-    one = check(44.0, "7400123456")
-    assert one.pair == ("+44", "7400123456")
-    assert one.problem and one.problem.safe
-    assert check("+44", 7400123456.0).problem.code == "lost digits"
-    untyped = check("+44", 7400123456).problem
-    assert (untyped.code, untyped.safe, untyped.suggestion) == (
-        *("not text", False),
-        "+44 7400123456",
-    )
-
-
-def test_both_numbers_and_both_readings_are_in_the_message() -> None:
-    for text in ("0171 2345678 / 0172 3456789", "0171 2345678 ::: 0172 3456789"):
-        assert "+491712345678 and +491723456789" in check(None, text, "DE").problem.message
-    message = check(None, "447400123456", "DE").problem.message
-    assert "+49 447400123456" in message and "+44 7400123456" in message
-
-
-def test_ids_in_a_column_of_numbers_are_never_safe() -> None:
-    numbers = [f"2010{n:04}" for n in range(7, 12)]
-    checks = check_numbers([None] * 5, numbers, [find_region("DK")] * 5)
-    assert not any(one.problem is None or one.problem.safe for one in checks)
-    assert "count up" in checks[0].problem.message
-    mixed = check_numbers([None] * 3, ["20100001", "31234567", "28123456"], [find_region("DK")] * 3)
-    assert all(one.problem.safe for one in mixed)
-
-
 def test_every_example_number_is_read_alike_however_it_is_written(shared: Path) -> None:
     text = (shared / "corpora/phone/example_numbers.csv").read_text("utf-8")
     rows = list(csv.DictReader(text.splitlines()))

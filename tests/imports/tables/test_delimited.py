@@ -31,43 +31,12 @@ def cells(text: str, delimiter: str | None = None) -> list[list[str | None]]:
 # --- encodings ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("encoding", "message"),
-    [
-        ("utf-8", "UTF-8"),
-        ("utf-8-sig", "UTF-8"),
-        ("utf-16", "UTF-16-LE"),
-        ("utf-16-le", "UTF-16-LE"),
-        ("utf-16-be", "UTF-16-BE"),
-        ("utf-32", "UTF-32-LE"),
-    ],
-)
-def test_unicode_is_told_with_and_without_its_mark(encoding: str, message: str) -> None:
-    assert decode_text(CONTACTS.encode(encoding)) == (CONTACTS, message, [])
-
-
-def test_the_mark_of_utf_16_be_is_known() -> None:
-    assert decode_text(b"\xfe\xff" + CONTACTS.encode("utf-16-be")) == (CONTACTS, "UTF-16-BE", [])
-
-
-def test_utf_8_with_a_broken_letter_is_not_taken_for_something_else() -> None:
-    data = "Name\nZoë\nMüller\nJosé\nŽofie".encode().replace(b"\xc3\xbc", b"\xc3")
-    with pytest.raises(InputError, match="line 3 holds the byte 0xc3"):
-        decode_text(data)
-
-
 def test_who_knows_the_encoding_says_it() -> None:
     assert decode_text("Имя\nОльга".encode("cp1251"), "cp1251")[0] == "Имя\nОльга"
     with pytest.raises(InputError, match="not ascii text: line 1"):
         decode_text(b"\xff", "ascii")
     with pytest.raises(InputError, match="no encoding 'klingon'"):
         decode_text(b"x", "klingon")
-
-
-def test_lines_in_two_encodings_are_named() -> None:
-    data = "Name\nJosé\n".encode() + b"M\xfcller\nLe\x9aek\n"
-    with pytest.raises(InputError, match="Lines 2 are UTF-8, and lines 3, 4 are not"):
-        decode_text(data)
 
 
 def test_half_a_character_is_refused() -> None:
