@@ -80,24 +80,17 @@ def make(**values: object) -> Connection:
     return Connection.model_validate(good | values)
 
 
-def test_a_connection_keeps_everything_in_one_form() -> None:
-    connection = make()
+def test_a_connection_keeps_everything_in_one_form_and_never_shows_its_token() -> None:
+    connection = make(name="staging")
     assert connection.base_url == "https://api.example.com"
     assert connection.account_id == "1001"
+    assert connection.account == "https://api.example.com account 1001"
     assert connection.token.reveal() == MARKER
     assert connection.profile == ServiceProfile()
-    assert connection.name is None
-
-
-def test_a_connection_never_shows_its_token() -> None:
-    connection = make(name="staging")
     assert MARKER not in repr(connection) + str(connection) + connection.model_dump_json()
     assert "staging" in repr(connection) and "1001" in repr(connection)
-
-
-def test_a_connection_cannot_be_changed() -> None:
     with pytest.raises(ValidationError):
-        make().base_url = "https://other.example"  # type: ignore[misc]
+        connection.base_url = "https://other.example"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -124,21 +117,13 @@ def test_a_connection_knows_whether_it_stays_on_this_machine(base_url: str, loop
     assert make(base_url=base_url).loopback is loopback
 
 
-def test_an_account_is_told_in_one_line_without_the_token() -> None:
-    one = Connection(base_url="https://api.example/", account_id=7, token="tok-5ecret")
-    assert one.account == "https://api.example account 7"
-    assert "tok-5ecret" not in repr(one)
-
-
-def test_two_sandboxes_of_one_process_are_two_accounts() -> None:
+def test_a_sandbox_in_a_process_is_one_account_and_one_in_a_file_is_it_the_next_day(
+    tmp_path: Path,
+) -> None:
     with chatkit.Sandbox() as a, chatkit.Sandbox() as b:
-        first, second, again = chatkit.connect(a), chatkit.connect(b), chatkit.connect(a)
-        assert first.connection.account == again.connection.account
-        assert first.connection.account != second.connection.account
-        assert first.connection.passing
-
-
-def test_a_sandbox_in_a_file_is_the_same_account_the_next_day(tmp_path: Path) -> None:
+        first, second, again = (chatkit.connect(each).connection for each in (a, b, a))
+        assert first.account == again.account != second.account
+        assert first.passing
     accounts = set()
     for _ in range(2):
         with chatkit.Sandbox(tmp_path / "a.db") as sandbox, chatkit.connect(sandbox) as client:
