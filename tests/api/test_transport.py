@@ -114,6 +114,8 @@ def test_a_read_that_meets_a_passing_failure_is_sent_four_times_and_all_else_onc
             error = failure(transport, call)
             assert isinstance(error, kind)
             assert len(server.asked) == (4 if passing and not call.writes else 1)
+            if isinstance(error.status, int):
+                assert (transport.state == "token refused") is (error.status == 401)
             if passing:
                 assert ("may or may not have taken effect" in str(error)) is call.writes
 

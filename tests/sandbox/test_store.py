@@ -70,7 +70,7 @@ def test_a_file_is_waited_for_while_another_sandbox_ends(path, monkeypatch):
         if len(waited) == 3:
             first.close()
 
-    monkeypatch.setattr("chatkit.sandbox.store._pause", pause)
+    monkeypatch.setattr("chatkit.sandbox.store.sleep_briefly", pause)
     with Sandbox(path) as second:
         assert len(waited) == 3 and Caller(second)("GET", "/contacts").total == 0
 
