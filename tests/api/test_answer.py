@@ -253,7 +253,7 @@ DATE = formatdate(NOON, usegmt=True)
         (formatdate(NOON - 30, usegmt=True), 0.0),
         (f"{NOON + 30:.0f}", 30.0),
         (f"{(NOON + 30) * 1000:.0f}", 30.0),
-        *((odd, None) for odd in ("", "soon", "1e3", "inf", "nan", "9" * 40, "٣")),
+        *((unusual, None) for unusual in ("", "soon", "1e3", "inf", "nan", "9" * 40, "٣")),
         ("Thu, 99 Foo 2026 12:00:00 GMT", None),
     ],
 )

@@ -60,8 +60,8 @@ def test_only_text_and_whole_numbers_are_keys_those_of_a_frame_too() -> None:
     from numpy import bool_, int64
 
     assert Call("GET", ("contacts", int64(17))).target == "contacts/17"
-    odd: list[Any] = [None, True, False, 1.0, float("nan"), b"x", ("a",), 10**5000, bool_(True)]
-    for segment in odd:
+    unusual: list[Any] = [None, True, False, 1.0, float("nan"), b"x", ("a",), 10**5000, bool_(True)]
+    for segment in unusual:
         with pytest.raises(InputError):
             Call("GET", ("contacts", segment))
 
