@@ -45,12 +45,13 @@ from chatkit.bulk.plan import (
     make_fleet_part,
     make_resume_hint,
     raise_if_unsafe,
+    read_journal,
     refuse_moved_journals,
     restore_plan,
     save_plans,
     set_journal_location,
 )
-from chatkit.bulk.stores import open_run_journal, open_store
+from chatkit.bulk.stores import open_store
 from chatkit.bulk.undo import make_undo_plan
 from chatkit.client import Client, get_plan_target, open_client
 from chatkit.errors import (
@@ -386,7 +387,7 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     for label, numbers in rows.items():
         part = plan.plans[label]
         try:
-            with open_run_journal(part.id, part._at) as journal:
+            with read_journal(part) as journal:
                 undo = make_undo_plan(journal, part._target, include_adopted=False, only=numbers)
             plans[label] = set_journal_location(undo, part._at)
         except JournalError as error:
@@ -422,7 +423,7 @@ def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bo
         The result, and whether the run can go on: not if its journal is damaged, or gone.
     """
     try:
-        with open_run_journal(plan.id, plan._at) as journal:
+        with read_journal(plan) as journal:
             rows = read_rows(journal)
     except JournalError as error:
         reason = _format_stop_reason(error)
