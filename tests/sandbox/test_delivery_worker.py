@@ -258,9 +258,18 @@ def test_an_unexpected_error_is_a_failed_attempt_and_does_not_end_the_worker(
     assert hook["webhook_secret"] not in caplog.text
 
 
-def test_closing_a_sandbox_does_not_wait_for_further_attempts() -> None:
-    with receiving(answering(500), retries=(3600.0,)) as (call, _, hook):
-        call.sandbox.deliver("any", {})
+def test_closing_a_sandbox_waits_for_attempts_under_way_and_for_no_further_ones() -> None:
+    begun = threading.Event()
+
+    def late(sock: socket.socket) -> None:
+        begun.set()
+        time.sleep(0.3)
+        sock.sendall(answering(500))
+
+    with receiving(late, retries=(3600.0,)) as (call, _, hook):
+        middleware_of(call.sandbox).deliver([PublishedEvent("any", {})], wait=0)
+        assert begun.wait(20)
+    assert [attempt.http_status for attempt in call.sandbox.attempts] == [500]
     names = {thread.name for thread in threading.enumerate()}
     assert f"chatkit-delivery-{hook['id']}" not in names
 
