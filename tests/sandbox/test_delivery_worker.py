@@ -140,13 +140,20 @@ def test_a_delivery_to_a_busy_receiver_is_waiting() -> None:
         assert [json.loads(body)["data"] for body in listener.bodies] == [1, 2]
 
 
-def test_a_delivery_that_waits_for_its_next_attempt_does_not_delay_the_next_event() -> None:
+def test_a_delivery_that_waits_for_its_next_attempt_delays_no_event_and_asks_for_no_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with receiving(answering(500), retries=(30.0,)) as (call, listener, _):
         assert call.sandbox.deliver("any", 1)[0].status == "failed"
         listener.reply = OK
         assert call.sandbox.deliver("any", 2)[0].status == "delivered"
         assert [json.loads(body)["data"] for body in listener.bodies] == [1, 2]
         assert not call.sandbox.settle(0.01)
+        queue, looks = middleware_of(call.sandbox).service.queue, list[int]()
+        find = queue.find_next_due
+        monkeypatch.setattr(queue, "find_next_due", lambda *key: looks.append(1) or find(*key))
+        time.sleep(0.2)
+        assert len(looks) <= 2
 
 
 CHANGES: dict[str, Callable[[Caller, str], object]] = {
