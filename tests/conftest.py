@@ -59,7 +59,8 @@ def postgres() -> Iterator[Server]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to each test its share of the service profiles; every profile is in some share.
 
-    Of a test with the mark `one_of(n)`, one in n cases is kept: `make full` runs all of them.
+    Of a test with the mark `one_of(n)`, one in n cases is kept: `make full` runs all of them. A
+    test with the mark `every_profile` meets all of them always.
     """
     if FULL:
         return
@@ -71,7 +72,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left.append(item)
             continue
         share = zlib.crc32(getattr(item, "originalname", item.name).encode()) % SHARE
-        apart = number > 0 and number % SHARE != share
+        whole = item.get_closest_marker("every_profile")
+        apart = number > 0 and number % SHARE != share and not whole
         (left if apart else kept).append(item)
     if left:
         items[:] = kept

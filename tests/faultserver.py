@@ -106,18 +106,23 @@ class FaultServer:
         self._lock = threading.Lock()
         self._lines: list[Line] = []
         self._threads: list[threading.Thread] = []
+        self._transports: list[Transport] = []
         self._socket = socket.create_server(("127.0.0.1", port), backlog=256)
         self.port: int = self._socket.getsockname()[1]
         self.base_url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
 
     def transport(self, *, deadline: float = 5.0, **kwargs: Any) -> Transport:
-        return Transport(connection(self.base_url), deadline=deadline, **kwargs)
+        """A transport to this server, which is closed before it."""
+        self._transports.append(Transport(connection(self.base_url), deadline=deadline, **kwargs))
+        return self._transports[-1]
 
     def __enter__(self) -> FaultServer:
         self._start(self._accept)
         return self
 
     def __exit__(self, *_: object) -> None:
+        for transport in self._transports:
+            transport.close()
         self._over.set()
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)

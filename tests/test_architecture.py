@@ -6,10 +6,8 @@ A new folder or top-level module needs a place in ORDER.
 from __future__ import annotations
 
 import ast
-import io
 import json
 import re
-import tokenize
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -17,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+import size
 import wording
 
 ROOT = Path(__file__).parents[1]
@@ -49,19 +48,9 @@ IMPORTERS = {
     "aiohttp": ("util/webhook_sender", "api/wire"),
     "httpx": ("api/wire",),
     "pandas": (
-        *(
-            "imports/",
-            "account/",
-            "errors",  # what is wrong, as a table
-            "frames/",
-            "bulk/planner",
-            "bulk/plan_input",
-            "bulk/comparison",
-            "bulk/matching",
-            "bulk/rendering",
-        ),
-        *("localization/table", "report"),
-        "widgets/sheet",
+        *("imports/", "account/", "frames/", "localization/table", "report", "widgets/sheet"),
+        *("bulk/planner", "bulk/plan_input", "bulk/comparison", "bulk/matching", "bulk/rendering"),
+        "errors",  # what is wrong, as a table
     ),
     "pyarrow": ("account/layout", "frames/", "imports/"),
     "openpyxl": ("imports/tables/workbook",),
@@ -296,7 +285,6 @@ def module_of(file: Path) -> str:
     return ".".join(file.with_suffix("").parts).removesuffix(".__init__")
 
 
-BLANK = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 MODULE_NAMES = {module_of(file) for file in FILES}
 
 
@@ -309,22 +297,6 @@ def needs() -> dict[str, set[str]]:
         if not each.typing and target in MODULE_NAMES and target != source:
             modules[source].add(target)
     return modules
-
-
-def code_lines(path: Path) -> int:
-    """Count the lines that are neither blank, nor a comment, nor a part of a docstring."""
-    source = path.read_text(encoding="utf-8")
-    prose: set[int] = set()
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                prose.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in (*BLANK, tokenize.COMMENT):
-            lines.update(range(token.start[0], token.end[0] + 1))
-    return len(lines - prose)
 
 
 def test_the_package_is_small_enough_to_read() -> None:
@@ -403,7 +375,7 @@ def test_a_small_part_of_one_module_is_in_that_module() -> None:
         name
         for name, by in importers.items()
         if len(by) == 1 and not paths[name].name.startswith("__")
-        if code_lines(paths[name]) < SLIVER
+        if size.measure(paths[name])[0] < SLIVER
     }
     assert slivers <= {*SLIVERS}
 

@@ -12,18 +12,12 @@ def nothing_configured(monkeypatch, tmp_path):
     monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "connections.toml"))
 
 
-def test_without_configuration_it_is_the_sandbox_and_says_so(capsys):
-    with chatkit.connect() as client:
+def test_without_configuration_it_is_the_sandbox_each_time_anew_and_says_so(capsys):
+    with chatkit.connect() as client, chatkit.connect() as second:
         assert capsys.readouterr().out.startswith("Connected to the sandbox")
-        assert not client.contacts.frame().empty
+        client.contacts.delete(int(client.contacts.frame().index[0]))
+        assert len(second.contacts.frame()) == len(client.contacts.frame()) + 1
         assert repr(client) == "<account 1001 of the sandbox>"
-
-
-def test_each_demo_sandbox_begins_anew():
-    with chatkit.connect() as first:
-        first.contacts.delete(int(first.contacts.frame().index[0]))
-        with chatkit.connect() as second:
-            assert len(second.contacts.frame()) == len(first.contacts.frame()) + 1
 
 
 def test_the_environment_opens_an_account_and_says_where_it_is(monkeypatch, capsys):
@@ -31,32 +25,19 @@ def test_the_environment_opens_an_account_and_says_where_it_is(monkeypatch, caps
         monkeypatch.setenv("CHATKIT_BASE_URL", base_url)
         monkeypatch.setenv("CHATKIT_ACCOUNT_ID", sandbox.account_id)
         monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
-        with chatkit.connect() as client:
+        with chatkit.connect() as client, chatkit.connect(sandbox) as in_process:
             message = capsys.readouterr().out
             assert base_url in message and "on this machine" in message
             assert sandbox.token not in message + repr(client) + repr(vars(client))
-            assert not client.flows.frame().empty
+            assert client.contacts.frame().equals(in_process.contacts.frame())
 
 
-def test_a_client_over_http_sees_what_the_sandbox_holds():
-    with (
-        chatkit.Sandbox(seed="demo") as sandbox,
-        sandbox.serve() as base_url,
-        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as over_http,
-        chatkit.connect(sandbox) as in_process,
-    ):
-        assert over_http.contacts.frame().equals(in_process.contacts.frame())
-
-
-def test_half_a_configuration_is_an_error(monkeypatch):
+def test_half_a_configuration_and_an_unknown_connection_are_errors(monkeypatch):
+    with pytest.raises(chatkit.errors.SettingsError, match="chatkit login"):
+        chatkit.connect("nowhere")
     monkeypatch.setenv("CHATKIT_BASE_URL", "https://api.example")
     with pytest.raises(chatkit.errors.SettingsError, match="CHATKIT_TOKEN"):
         chatkit.connect()
-
-
-def test_an_unknown_connection_is_an_error():
-    with pytest.raises(chatkit.errors.SettingsError, match="chatkit login"):
-        chatkit.connect("nowhere")
 
 
 @pytest.mark.parametrize("token", ["wrong", "Bearer x", ""])

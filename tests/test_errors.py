@@ -40,12 +40,8 @@ RENDERED = [
     *(name for name in chatkit.__all__ if inspect.isclass(getattr(chatkit, name))),
     *("bulk.plan.Plan", "inbox.receiver.Receiver", "webhooks.Rotation"),
     *("contacts.Contacts", "flows.Flows", "templates.Templates", "webhooks.Webhooks"),
-    *(
-        "templates.contents.Contents",
-        "api.transport.Transport",
-        "api.wire.Wire",
-        "api.secret.Secret",
-    ),
+    *("templates.contents.Contents", "api.transport.Transport", "api.wire.Wire"),
+    "api.secret.Secret",
     *("inbox.store.InboxStore", "inbox.delivery.DeliveryInspector", "api.connection.Connection"),
     "account.doctor.CheckupReport",
 ]

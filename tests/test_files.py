@@ -24,20 +24,7 @@ from chatkit.imports.tables.workbook import write_xlsx
 BOTH = pytest.mark.parametrize("write", [write_csv, write_xlsx])
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
 NAUGHTY = [
-    "=1+1",
-    "+91",
-    "-1",
-    "@x",
-    "\tx",
-    "\r",
-    "\0",
-    "",
-    "'",
-    "NA",
-    "None",
-    "null",
-    "nan",
-    "1E5",
+    *("=1+1", "+91", "-1", "@x", "\tx", "\r", "\0", "", "'", "NA", "None", "null", "nan", "1E5")
 ]
 CELL = TEXT | st.sampled_from(NAUGHTY) | st.none()
 

@@ -61,13 +61,19 @@ def test_what_else_is_wrong_is_told_at_the_same_time(empty: Client) -> None:
     assert fields == ["template_name", "name", "colour", "flow_json", "flow_json"]
 
 
-def test_a_document_with_errors_is_sent_when_you_say_so_and_you_are_told(empty: Client) -> None:
+def test_a_document_with_findings_is_sent_when_you_say_so_and_you_are_told(empty: Client) -> None:
     with pytest.warns(UserWarning, match="Order has 2 errors, first PATTERN_MISMATCH") as caught:
         flow = empty.flows.create(**ORDER, flow_json=BROKEN, broken=True)
     assert flow.flow_json == BROKEN
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="This flow has 2 errors"):
         empty.flows.update(flow.id, flow_json=BROKEN, broken=True)
+    with pytest.warns(UserWarning, match="Other has 1 warning: .* at /screens/0/layout"):
+        flow = empty.flows.create(**ORDER | {"name": "Other"}, flow_json=LONG)
+    assert flow.flow_json == LONG, "a warning stops nothing"
+    for method in (empty.flows.create, empty.flows.update):
+        name, word = list(inspect.signature(method).parameters.items())[-1]
+        assert (name, word.default) == ("broken", False)
 
 
 def test_an_update_to_a_document_with_errors_changes_nothing(client: Client) -> None:
@@ -81,24 +87,12 @@ def test_an_update_to_a_document_with_errors_changes_nothing(client: Client) -> 
         assert client.flows.get(flow.id).flow_json == DOCUMENT
 
 
-def test_warnings_are_told_and_stop_nothing(empty: Client) -> None:
-    with pytest.warns(UserWarning, match="Order has 1 warning: .* at /screens/0/layout"):
-        flow = empty.flows.create(**ORDER, flow_json=LONG)
-    assert flow.flow_json == LONG
-
-
 @pytest.mark.parametrize("wrong", ["{}", {"screens": []}, None, 5])
 def test_what_is_no_document_is_said_as_before(empty: Client, wrong: object) -> None:
     with pytest.raises(chatkit.errors.InputError) as caught:
         empty.flows.create(**ORDER, flow_json=wrong)
     [problem] = caught.value.problems
     assert problem.field == "flow_json" and " at /" not in problem.reason
-
-
-def test_the_word_stands_in_the_signatures_after_the_fields(empty: Client) -> None:
-    for method in (empty.flows.create, empty.flows.update):
-        name, word = list(inspect.signature(method).parameters.items())[-1]
-        assert (name, word.default) == ("broken", False)
 
 
 def test_a_document_that_was_built_is_sent_as_the_dict_that_it_is(empty: Client) -> None:
@@ -134,13 +128,12 @@ def test_rows_with_errors_are_refused_cell_by_cell_and_the_others_are_planned(
     assert any("broken=True" in note for note in plan.notes)
 
 
-def test_a_plan_with_errors_refuses_itself(empty: Client) -> None:
+def test_a_plan_with_errors_refuses_itself_and_they_are_notes_when_you_say_so(
+    empty: Client,
+) -> None:
     with pytest.raises(chatkit.errors.PlanRefused, match="skip_invalid"):
         empty.flows.plan(new(A=BROKEN, B=DOCUMENT)).apply()
     assert empty.flows.frame().empty
-
-
-def test_errors_are_notes_when_you_say_so(empty: Client) -> None:
     plan = empty.flows.plan(new(A=BROKEN, B=DOCUMENT), broken=True)
     assert plan.counts["create"] == 2 and plan.refused.empty
     assert len(plan.notes) == 1 and plan.notes[0].startswith("A has 2 errors, first PATTERN_")
@@ -149,13 +142,11 @@ def test_errors_are_notes_when_you_say_so(empty: Client) -> None:
     assert empty.flows.frame(full=True)["flow_json"].iloc[0] == BROKEN
 
 
-def test_warnings_are_notes_of_the_plan(empty: Client) -> None:
-    plan = empty.flows.plan(new(A=LONG, B=DOCUMENT))
-    assert [note.partition(":")[0] for note in plan.notes] == ["A has 1 warning"]
+def test_warnings_are_notes_of_the_plan_and_many_are_counted(empty: Client) -> None:
+    plan = empty.flows.plan(new(**{"<b>A": LONG, "B": DOCUMENT}))
+    assert [note.partition(":")[0] for note in plan.notes] == ["<b>A has 1 warning"]
     assert "broken" not in repr(plan)
-
-
-def test_many_warnings_are_counted(empty: Client) -> None:
+    assert "<b>A" not in html_of(plan) and "&lt;b&gt;A" in html_of(plan)
     plan = empty.flows.plan(new(**{f"F{n}": LONG for n in range(30)}))
     assert len(plan.notes) == 1
     assert plan.notes[0].startswith("F0, F1, F2 and 27 more flows have each 1 warning: ")
@@ -170,11 +161,6 @@ def test_only_documents_that_are_sent_are_checked(demo: Client) -> None:
     assert plan.counts["update"] == 1 and plan.refused.empty
     frame.at[305, "flow_json"] = frame.at[305, "flow_json"] | {"version": "7.2"}
     assert set(demo.flows.plan(frame).refused["row"]) == {305}
-
-
-def test_a_name_in_a_note_is_text_and_no_markup(empty: Client) -> None:
-    plan = empty.flows.plan(new(**{"<b>Order": LONG}))
-    assert "<b>Order" not in html_of(plan) and "&lt;b&gt;Order" in html_of(plan)
 
 
 def test_undo_and_saved_plans_need_no_second_word(empty: Client, tmp_path: Any) -> None:

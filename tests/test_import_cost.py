@@ -15,26 +15,23 @@ HEAVY = {
 }
 
 
-def loaded_by(code: str) -> set[str]:
-    """The modules that a fresh interpreter holds after running the code."""
-    command = [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"]
+STAGES = (
+    "import chatkit",
+    "chatkit.Client",
+    "chatkit.connect_all; import chatkit.account.fleet_plan",
+)
+
+
+def test_each_import_loads_what_is_needed_for_it_and_no_more() -> None:
+    program = ["import sys; before = set(sys.modules)"]
+    for stage in STAGES:
+        program += [stage, "print(*{*sys.modules} - before)"]
+    command = [sys.executable, "-c", "\n".join(program)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-    return set(done.stdout.split())
-
-
-def test_the_bare_import_loads_nothing_heavy() -> None:
-    loaded = loaded_by("import chatkit") - loaded_by("pass")
-    assert not HEAVY & loaded
-    assert {name for name in loaded if name.startswith("chatkit")} == {"chatkit"}
-
-
-def test_a_client_of_a_live_account_never_loads_the_sandbox() -> None:
-    loaded = loaded_by("import chatkit; chatkit.Client")
-    assert "chatkit.client" in loaded
-    assert not {name for name in loaded if name.startswith("chatkit.sandbox")}
-
-
-def test_a_fleet_loads_dask_only_when_a_cluster_is_named() -> None:
-    loaded = loaded_by("import chatkit; chatkit.connect_all; import chatkit.account.fleet_plan")
-    assert "chatkit.account.fleet_plan" in loaded
-    assert not {"dask", "distributed", "psycopg"} & loaded
+    bare, client, fleet = (set(line.split()) for line in done.stdout.splitlines())
+    assert not HEAVY & bare
+    assert {name for name in bare if name.startswith("chatkit")} == {"chatkit"}
+    assert "chatkit.client" in client
+    assert not {name for name in client if name.startswith("chatkit.sandbox")}
+    assert "chatkit.account.fleet_plan" in fleet
+    assert not {"dask", "distributed", "psycopg"} & fleet, "only when a cluster is named"

@@ -7,7 +7,6 @@ one sentence.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -115,15 +114,30 @@ assert not [name for name in sys.modules if (name + ".").startswith(f"chatkit.{M
 """
 
 PARTS = ("widgets", "inbox", "sandbox")
-#: What needs each part, and what it says then.
-ASKED = {
+#: What needs the part says so in one sentence.
+MISSED = """
+asked, message = {
     "widgets": ("chatkit.Grid", "chatkit.Grid needs chatkit.widgets"),
     "inbox": ("chatkit.Inbox", "chatkit.Inbox needs chatkit.inbox"),
     "sandbox": (
-        "chatkit.connect()",
-        "chatkit.connect() without a connection needs chatkit.sandbox",
+        "chatkit.connect()", "chatkit.connect() without a connection needs chatkit.sandbox"
     ),
-}
+}[MISSING]
+try:
+    eval(asked)
+except ImportError as error:
+    assert str(error).startswith(message) and "\\n" not in str(error), error
+else:
+    raise AssertionError(asked)
+if MISSING != "widgets":
+    printed, errors = io.StringIO(), io.StringIO()
+    arguments = {"inbox": ["inbox", "serve", "--port", "0"]}.get(MISSING, [MISSING])
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
+        assert cli.main(arguments) == 2
+    assert (printed.getvalue(), errors.getvalue()) == (
+        "", f"chatkit: chatkit {MISSING} needs chatkit.{MISSING}, which is not installed here.\\n"
+    )
+"""
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -152,42 +166,16 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             server.send_signal(signal.SIGTERM)
 
 
-def run(code: str, part: str, folder: Path, account: str) -> subprocess.CompletedProcess[str]:
-    return processes.run(
-        [sys.executable, "-c", BLOCKER + code, part, str(folder), account],
+@pytest.mark.parametrize("part", PARTS)
+def test_without_it_everything_else_works_and_what_is_missing_says_so(
+    part: str, tmp_path: Path, account: str
+) -> None:
+    done = processes.run(
+        [sys.executable, "-c", BLOCKER + SESSION + OTHERS + MISSED, part, str(tmp_path), account],
         anew=True,
-        env=environment(folder),
+        env=environment(tmp_path),
         capture_output=True,
         text=True,
         timeout=180,
     )
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_without_it_everything_else_works(part: str, tmp_path: Path, account: str) -> None:
-    done = run(SESSION + OTHERS, part, tmp_path, account)
     assert done.returncode == 0, done.stderr[-3000:]
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_what_is_missing_says_so_in_one_sentence(part: str, tmp_path: Path) -> None:
-    asked, message = ASKED[part]
-    code = f"""
-import chatkit
-try:
-    {asked}
-except ImportError as error:
-    print(error)
-"""
-    done = run(code, part, tmp_path, "")
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.startswith(message) and done.stdout.count("\n") == 1, done.stdout
-
-
-@pytest.mark.parametrize("command", ["sandbox", "inbox"])
-def test_a_command_whose_part_is_missing_says_so(command: str, tmp_path: Path) -> None:
-    arguments = {"inbox": ["inbox", "serve", "--port", "0"]}.get(command, [command])
-    code = f"from chatkit.cli import main; sys.exit(main({json.dumps(arguments)}))"
-    done = run(code, command, tmp_path, "")
-    message = f"chatkit: chatkit {command} needs chatkit.{command}, which is not installed here.\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)

@@ -81,24 +81,16 @@ def test_every_open_point_is_seen_as_the_service_has_it(point: dict[str, object]
     assert len(report) == len(seen) == 8
 
 
-def test_an_empty_account_hides_what_only_records_show() -> None:
+def test_what_nothing_shows_is_not_known() -> None:
     seen = observe_points(ServiceProfile(), seed="empty")
     untold = {field for field, point in seen.items() if not point.known}
     assert untold == {"number_form", "flow_json_in_get", "search_param", "status_param"}
-
-
-def test_without_a_list_nothing_is_said() -> None:
-    with observing(ServiceProfile()) as ask:
-        lost = Reply(Call("GET", ("contacts",)), error=Unreachable(Call("GET", ("contacts",)), "x"))
-        assert list(observed(ask, lost, lost)) == []
-
-
-def test_a_list_without_pagination_hides_what_it_would_show() -> None:
     seen = observe_points(ServiceProfile(), quirks=frozenset({"no_pagination"}))
     assert not seen["page_base"].known
     assert "max_page_size" not in seen
-
-
-def test_what_was_seen_never_holds_a_text_of_the_service() -> None:
-    answer = Answer(Call("GET", ("contacts",)), 404, {}, b"tok_5f3a9c1e77")
-    assert Reply(answer.call, answer).status_text == "404"
+    call = Call("GET", ("contacts",))
+    with observing(ServiceProfile()) as ask:
+        lost = Reply(call, error=Unreachable(call, "x"))
+        assert list(observed(ask, lost, lost)) == []
+    answer = Answer(call, 404, {}, b"tok_5f3a9c1e77")
+    assert Reply(call, answer).status_text == "404", "never a text of the service"

@@ -22,27 +22,12 @@ LIBRARIES = re.compile(
 )
 
 
-def test_the_list_is_sorted_and_holds_each_name_once() -> None:
+def test_the_list_is_sorted_and_what_a_star_import_and_completion_show() -> None:
     assert chatkit.__all__ == sorted(set(chatkit.__all__))
-
-
-def test_completion_shows_the_list_and_nothing_else() -> None:
     assert [name for name in dir(chatkit) if not name.startswith("_")] == list(chatkit.__all__)
-
-
-@pytest.mark.parametrize("name", chatkit.__all__)
-def test_each_name_is_there_and_explains_itself(name: str) -> None:
-    thing = getattr(chatkit, name)
-    assert thing.__doc__ and thing.__doc__.strip(), f"chatkit.{name} has no docstring"
-
-
-def test_a_star_import_brings_exactly_the_list() -> None:
     namespace: dict[str, object] = {}
     exec("from chatkit import *", namespace)
     assert set(namespace) - {"__builtins__"} == set(chatkit.__all__)
-
-
-def test_a_wrong_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
         getattr(chatkit, "no_such_name")  # noqa: B009
 
@@ -114,10 +99,12 @@ def test_help_reads_as_a_page(name: str, output: dict[str, object]) -> None:
             assert each.startswith("_") or each in vars(thing) or each in text, each
 
 
-def test_help_of_a_record_names_its_fields(output: dict[str, object]) -> None:
-    contact = output["contacts"].get(50001)  # type: ignore[attr-defined]
-    text = page(contact)
+def test_help_names_the_fields_of_a_record_and_what_the_api_cannot_do(
+    output: dict[str, object],
+) -> None:
+    text = page(output["contacts"].get(50001))  # type: ignore[attr-defined]
     assert "Fields: id, ref_id, first_name" in text and not LIBRARIES.search(text)
+    assert "What the API cannot do: publish" in page(output["flows"])
 
 
 def test_help_of_builders_is_short_and_shows_no_library() -> None:
@@ -134,7 +121,3 @@ def test_help_of_a_profile_shows_each_point() -> None:
     for name, field in chatkit.ServiceProfile.model_fields.items():
         assert f"{name} = {field.default!r}\n" in text
         assert field.description.split()[0] in text  # type: ignore[union-attr]
-
-
-def test_help_of_flows_says_what_the_api_cannot_do(output: dict[str, object]) -> None:
-    assert "What the API cannot do: publish" in page(output["flows"])

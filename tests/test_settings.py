@@ -64,37 +64,26 @@ def set_environment(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
 # --- which connection is meant ------------------------------------------------------
 
 
-def test_nothing_configured_is_no_connection() -> None:
+def test_nothing_named_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolve() is None
-
-
-def test_kept_connections_are_not_used_unasked() -> None:
     save("staging", staging())
-    assert resolve() is None
+    assert resolve() is None, "kept connections are not used unasked"
+    set_environment(monkeypatch, base_url="", account_id="", token="")
+    assert resolve() is None, "empty variables count as not set"
 
 
-def test_arguments_alone_are_a_connection() -> None:
+def test_arguments_are_a_connection_whatever_the_variables_say(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_environment(monkeypatch, base_url="x", account_id="/", token=f"{MARKER} {MARKER}")
     profile = ServiceProfile(put="replace")
     with chatkit.Client(STAGING + "/", 1001, MARKER, profile=profile) as client:
         assert client.connection == staging(profile=profile)
 
 
-def test_wrong_variables_do_not_matter_where_arguments_say_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    set_environment(monkeypatch, base_url="x", account_id="/", token=f"{MARKER} {MARKER}")
-    with chatkit.Client(STAGING, "1001", MARKER) as client:
-        assert client.connection == staging()
-
-
 def test_variables_alone_are_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     set_environment(monkeypatch, base_url=STAGING, account_id="1001", token=f"{MARKER}\n")
     assert resolve() == staging(name="environment")
-
-
-def test_empty_variables_count_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    set_environment(monkeypatch, base_url="", account_id="", token="")
-    assert resolve() is None
 
 
 def test_a_name_comes_before_the_variables_of_another_address(
@@ -149,7 +138,7 @@ def test_half_a_configuration_names_what_is_missing_and_every_place_for_it(
     assert MARKER not in text
 
 
-def test_an_unknown_name_lists_the_known_ones() -> None:
+def test_an_unknown_name_lists_the_known_ones_and_an_empty_one_is_no_sandbox() -> None:
     with pytest.raises(SettingsError, match="Known: none yet"):
         resolve("staging")
     save("staging", staging())
@@ -157,9 +146,6 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
     known = r"'stagign'\. Did you mean 'staging'\? Known: production, staging\."
     with pytest.raises(SettingsError, match=known):
         resolve("stagign")
-
-
-def test_an_empty_name_is_no_request_for_the_sandbox() -> None:
     with pytest.raises(SettingsError, match="no connection of that name"):
         resolve("")
 
@@ -184,38 +170,43 @@ def test_a_bad_variable_is_refused_unseen(
     assert MARKER not in "".join(traceback.format_exception(caught.value))
 
 
-@pytest.mark.parametrize("mode", ["Plain", "Context", "Verbose", "Minimal"])
-def test_no_traceback_of_a_notebook_shows_the_token(mode: str) -> None:
-    code = (
-        "import os, chatkit; token = os.environ['MARKER_TOKEN']\n"
-        "chatkit.Client('https://shop.example.com', 1001, token + ' x')\n"
-    )
-    command = [sys.executable, "-m", "IPython", "--colors=NoColor", f"--xmode={mode}", "-c", code]
+def test_no_traceback_of_a_notebook_shows_the_token() -> None:
+    program = """
+import os
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance(colors="NoColor")
+shell.run_cell("import os, chatkit; token = os.environ['MARKER_TOKEN']")
+for mode in ("Plain", "Context", "Verbose", "Minimal"):
+    shell.InteractiveTB.set_mode(mode)
+    shell.run_cell("chatkit.Client('https://shop.example.com', 1001, token + ' x')")
+"""
+    command = [sys.executable, "-c", program]
     done = processes.run(command, capture_output=True, text=True, timeout=60)
-    assert "SettingsError: The access token holds a space" in done.stdout + done.stderr
-    assert MARKER not in done.stdout + done.stderr
+    output = done.stdout + done.stderr
+    assert output.count("SettingsError: The access token holds a space") == 4
+    assert MARKER not in output
 
 
 # --- the configuration file ---------------------------------------------------------
 
 
-def test_a_saved_connection_comes_back_whole() -> None:
+def test_a_saved_connection_comes_back_whole_and_its_file_is_private(tmp_path: Path) -> None:
     profile = ServiceProfile(
         search_param=None, page_base=0, content_requires=("text",), rate_limit=20
     )
     save("staging", staging(profile=profile))
     assert names() == ["staging"]
     assert resolve("staging") == staging(profile=profile, name="staging")
-
-
-def test_the_file_is_private_and_holds_no_token() -> None:
-    save("staging", staging())
     path = get_config_file()
     assert MARKER not in path.read_text()
+    assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/staging": MARKER}
     assert {p.name for p in path.parent.iterdir()} == {path.name, f"{path.name}.lock"}
     if os.name == "posix":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    save("staging", staging())  # a profile that is the default again leaves the file
+    assert "profile" not in path.read_text()
 
 
 def test_comments_and_other_connections_stay_when_one_is_saved() -> None:
@@ -233,12 +224,6 @@ def test_comments_and_other_connections_stay_when_one_is_saved() -> None:
         assert comment in text
     assert names() == ["other", "staging"]
     assert resolve("staging") == staging(profile=known.profile, account_id="1002", name="staging")
-
-
-def test_a_profile_that_is_the_default_again_leaves_the_file() -> None:
-    save("staging", staging(profile=ServiceProfile(put="replace")))
-    save("staging", staging())
-    assert "profile" not in get_config_file().read_text()
 
 
 def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
@@ -330,28 +315,20 @@ def test_the_file_lies_in_the_folder_the_system_has_for_it(
 # --- the keyring --------------------------------------------------------------------
 
 
-def test_the_token_lies_in_the_keyring_under_the_name(tmp_path: Path) -> None:
-    save("staging", staging())
-    assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/staging": MARKER}
-
-
-def test_forgetting_removes_token_and_table(tmp_path: Path) -> None:
-    save("staging", staging())
-    save("other", staging())
+def test_forgetting_removes_token_and_table_with_or_without_a_keyring(tmp_path: Path) -> None:
+    for name in ("staging", "other", "third"):
+        save(name, staging())
     forget("staging")
-    assert names() == ["other"]
-    assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/other": MARKER}
-    with pytest.raises(SettingsError, match="Known: other"):
+    assert names() == ["other", "third"]
+    assert list(json.loads((tmp_path / "keyring.json").read_text())) == [
+        "chatkit/other", "chatkit/third"
+    ]  # fmt: skip
+    with pytest.raises(SettingsError, match="Known: other, third"):
         forget("staging")
-
-
-def test_forgetting_works_where_no_token_or_no_keyring_is(tmp_path: Path) -> None:
-    save("staging", staging())
-    save("other", staging())
     (tmp_path / "keyring.json").unlink()
-    forget("staging")
-    keyring.set_keyring(keyring.backends.fail.Keyring())
     forget("other")
+    keyring.set_keyring(keyring.backends.fail.Keyring())
+    forget("third")
     assert names() == []
 
 
@@ -366,24 +343,14 @@ def test_without_a_keyring_the_token_variable_is_named_and_works(
 ) -> None:
     save("staging", staging())
     keyring.set_keyring(keyring.backends.fail.Keyring())
-    for use in (
-        lambda: resolve("staging"),
-        lambda: save("staging", staging()),
-    ):
+    for use in (lambda: resolve("staging"), lambda: save("staging", staging())):
         with pytest.raises(SettingsError, match=r"no keyring.*CHATKIT_TOKEN"):
             use()
+    save("other", StoredConnection(base_url=STAGING, account_id="1001"), "nowhere")
+    assert names() == ["other", "staging"]
     set_environment(monkeypatch, token=MARKER)
-    assert resolve("staging") == staging(name="staging")
-
-
-def test_without_a_keyring_address_and_account_can_be_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    keyring.set_keyring(keyring.backends.fail.Keyring())
-    save("staging", StoredConnection(base_url=STAGING, account_id="1001"), "nowhere")
-    assert names() == ["staging"]
-    set_environment(monkeypatch, token=MARKER)
-    assert resolve("staging") == staging(name="staging")
+    for name in names():
+        assert resolve(name) == staging(name=name)
 
 
 @pytest.mark.parametrize(
@@ -508,9 +475,8 @@ def test_a_broken_keyring_never_lets_the_token_through() -> None:
         assert error.__context__ is None and error.__cause__ is None
 
 
-@pytest.mark.parametrize("backend", [ForgetfulKeyring()])
-def test_a_keyring_that_keeps_nothing_is_noticed(backend: KeyringBackend) -> None:
-    keyring.set_keyring(backend)
+def test_a_keyring_that_keeps_nothing_is_noticed() -> None:
+    keyring.set_keyring(ForgetfulKeyring())
     with pytest.raises(SettingsError, match="did not keep"):
         save("staging", staging())
     assert names() == []

@@ -288,8 +288,18 @@ class Flight:
 
     def take_outcomes(self, wait: float | None = None) -> list[Outcome]:
         """Wait until one call is back and take all that are; [] if none is after `wait` seconds."""
+        end = math.inf if wait is None else time.monotonic() + wait
+        arrived: list[Outcome | BaseException] = []
+        while not arrived:
+            left = max(0.0, end - time.monotonic())
+            with suppress(queue.Empty):  # on Windows an interrupt waits for this
+                arrived.append(self._completed.get(timeout=min(left, 0.2)))
+            if not left:
+                break
+        while not self._completed.empty():
+            arrived.append(self._completed.get())
         back = []
-        for outcome in _get_outcomes(self._completed, wait):
+        for outcome in arrived:
             if isinstance(outcome, BaseException):
                 raise outcome
             back.append(outcome)
@@ -315,22 +325,6 @@ class Flight:
         if not task.cancelled():
             self._completed.put(task.exception() or task.result())
         self._start_waiting()
-
-
-def _get_outcomes(completed: Completed, wait: float | None) -> list[Outcome | BaseException]:
-    """Wait for one outcome; return it with all others that have arrived."""
-    end = math.inf if wait is None else time.monotonic() + wait
-    while True:
-        left = max(0.0, end - time.monotonic())
-        try:
-            back = [completed.get(timeout=min(left, 0.2))]  # on Windows an interrupt waits for this
-        except queue.Empty:
-            if time.monotonic() < end:
-                continue
-            return []
-        while not completed.empty():
-            back.append(completed.get())
-        return back
 
 
 async def _cancel(tasks: set[asyncio.Task[Outcome]]) -> None:

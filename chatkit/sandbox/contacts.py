@@ -43,7 +43,7 @@ class ContactItem(ContactId):
     first_name: str | None
     middle_name: str | None
     last_name: str | None
-    meta_name: str | None
+    meta_name: str | None = None
     number: str = Field(pattern="^[0-9]+$")
     country_code: str = Field(pattern=r"^\+[0-9]+$")
     wa_phone_id: str
@@ -51,14 +51,14 @@ class ContactItem(ContactId):
     updated_at: Time
     created_by: str
     updated_by: str
-    ai_mode: str
-    tags: list[Any]
+    ai_mode: str = "ai_paused"
+    tags: list[Any] = Field([])
 
 
 class ContactRecord(ContactItem):
     """A contact as get shows it."""
 
-    ref_id: Any
+    ref_id: Any = None
 
 
 class ContactsHandler(ResourceHandler):
@@ -171,21 +171,15 @@ class ContactsHandler(ResourceHandler):
     ) -> dict[str, Any]:
         """Make a new contact with all fields, stamped now."""
         now = self.clock.stamp()
-        return {
-            "id": self._format_id(record_id),
+        return self._make_record(
+            record_id,
             **dict(zip(_NAME_PARTS, names, strict=True)),
-            "meta_name": None,
-            "number": number,
-            "country_code": code,
-            "wa_phone_id": make_upstream_id(record_id, "104"),
-            "created_at": now,
-            "updated_at": now,
-            "created_by": actor,
-            "updated_by": actor,
-            "ai_mode": "ai_paused",
-            "tags": [],
-            "ref_id": None,
-        }
+            number=number,
+            country_code=code,
+            wa_phone_id=make_upstream_id(record_id, "104"),
+            **dict.fromkeys(("created_at", "updated_at"), now),
+            **dict.fromkeys(("created_by", "updated_by"), actor),
+        )
 
     def _normalize_number(self, number: str, code: str) -> str:
         """Return a number in its stored form: digits, by the profile with the country code."""

@@ -54,25 +54,25 @@ class FlowItem(Fields):
     """A flow in lists."""
 
     id: int
-    name: str
+    name: str = ""
     wa_flow_id: str
-    wa_status: str
-    template_name: str
+    wa_status: str = "DRAFT"
+    template_name: str = "default"
     updated_at: Time
 
 
 class FlowBrief(FlowItem):
     """A flow without its document."""
 
-    profile_id: int
+    profile_id: int = _PROFILE_ID
 
 
 class FlowRecord(FlowBrief):
     """A flow with its document."""
 
-    categories: list[str]
-    flow_json: FlowDocument | str | None
-    flow_json_raw: str
+    categories: list[str] = Field([])
+    flow_json: FlowDocument | str | None = None
+    flow_json_raw: str = ""
 
 
 class FlowsHandler(ResourceHandler):
@@ -87,7 +87,7 @@ class FlowsHandler(ResourceHandler):
     filter_point = "status_param"
     fields, required = NewFlow, ("name", "template_name", "flow_json")
     changed_fields, required_in_update = FlowChange, ("flow_json",)
-    item = FlowItem
+    item, stored = FlowItem, FlowRecord
     created = updated = FlowBrief
     details = ("profile_id", "categories", "flow_json", "flow_json_raw")
     clashes = ("create", "delete")
@@ -169,18 +169,8 @@ class FlowsHandler(ResourceHandler):
 
     def _new_record(self, flow_id: int, updated_at: str) -> dict[str, Any]:
         """Make a new flow with all fields, as a draft."""
-        return {
-            "id": self._format_id(flow_id),
-            "name": "",
-            "wa_flow_id": make_upstream_id(flow_id, "8140"),
-            "wa_status": "DRAFT",
-            "template_name": "default",
-            "updated_at": updated_at,
-            "profile_id": _PROFILE_ID,
-            "categories": [],
-            "flow_json": {},
-            "flow_json_raw": "",
-        }
+        wa_flow_id = make_upstream_id(flow_id, "8140")
+        return self._make_record(flow_id, wa_flow_id=wa_flow_id, updated_at=updated_at)
 
     def _collect_column_values(self, record: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the values of the stored columns of a flow."""

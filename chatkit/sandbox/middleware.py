@@ -234,8 +234,15 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
     address = str(socket.getaddrinfo(host, None)[0][4][0])
     if not is_loopback(address):
         raise OSError(f"it serves this machine only: {host} is not a loopback address")
-    last_socket = _listen_on_last_port(address, sandbox._read_last_port()) if port == 0 else None
-    sock = last_socket or open_socket(address, port)
+    last = 0 if port else sandbox._read_last_port()
+    try:
+        sock = open_socket(address, port or last)
+    except OSError:
+        if port or not last:
+            raise
+        taken = "Port %d, which this sandbox had before, is taken: it has another address now."
+        logger.warning(taken, last)
+        sock = open_socket(address, 0)
     port = sock.getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     base_url = f"http://{name}:{port}"
@@ -257,21 +264,6 @@ def serve(sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> Iterator[
         server.stop()
 
 
-def _listen_on_last_port(host: str, port: int) -> socket.socket | None:
-    """Listen on the previously used port; None if unknown or taken."""
-    from chatkit.util.asgi_server import open_socket
-
-    if port == 0:
-        return None
-    try:
-        return open_socket(host, port)
-    except OSError:
-        logger.warning(
-            "Port %d, which this sandbox had before, is taken: it has another address now.", port
-        )
-        return None
-
-
 # --- the application: who may come in, and when an answer may go out ---------------------------
 
 MAX_HEAD = 64 * 1024
@@ -291,11 +283,8 @@ class CallRefused(Exception):
         self.status = status
 
 
-class TooLarge(CallRefused):
-    """A call with a body over the limit."""
-
-    def __init__(self) -> None:
-        super().__init__(413, f"A body may have at most {MAX_BODY} bytes")
+#: The refusal of a call with a body over the limit.
+_TOO_LARGE = 413, f"A body may have at most {MAX_BODY} bytes"
 
 
 class Disconnected(Exception):
@@ -375,7 +364,7 @@ class SandboxApp:
         length = headers.get("content-length", "0")
         # Python reads no number of thousands of digits, and none is needed.
         if len(length) >= 20 or int(length) > MAX_BODY:
-            raise TooLarge
+            raise CallRefused(*_TOO_LARGE)
 
     # --- what goes out ----------------------------------------------------------------
 
@@ -414,7 +403,7 @@ async def _read_body(receive: Receive, limit: int | None) -> bytes:
                 if limit is not None:
                     body += message["body"]
                     if len(body) > limit:
-                        raise TooLarge
+                        raise CallRefused(*_TOO_LARGE)
     except TimeoutError:
         raise Disconnected from None
     return bytes(body)

@@ -149,6 +149,8 @@ class ResourceHandler:
     # What lists, gets, creates and updates show.
     item: type[Fields]
     record: type[Fields]
+    # All fields that are stored, if get shows fewer; the defaults are those of a new record.
+    stored: type[Fields] | None = None
     created: type[Fields]
     updated: type[Fields]
     # The field of a record that its path names it by, and that no two active ones share.
@@ -182,6 +184,9 @@ class ResourceHandler:
         needed = needed if self.profile.put_requires == "create_fields" else ()
         changed = self.changed_fields or self.fields
         self.update_body = RequestBody(changed, frozenset(needed), closed)
+
+        fields = (self.stored or self.record).model_fields
+        self._blank = {name: field.get_default() for name, field in fields.items()}
 
     def find_active_record(self, call: AllowedCall) -> StoredRecord:
         """Return the active record that the path of a call names.
@@ -237,6 +242,10 @@ class ResourceHandler:
             part[name] = value
         parts = [dumps(part) if part else "{}" for part in (item, more, hidden)]
         return self._make_natural_key(record), *parts, *self._collect_extra_values(record)
+
+    def _make_record(self, record_id: int, **fields: Any) -> dict[str, Any]:
+        """Make a new record with all fields; those that are not passed have their defaults."""
+        return {**self._blank, "id": self._format_id(record_id), **fields}
 
     def _insert(self, scope: str, record_id: int, record: Mapping[str, Any]) -> None:
         """Store a new record of a scope."""

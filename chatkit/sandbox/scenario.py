@@ -362,9 +362,7 @@ def flow(
 
 
 SCENARIOS: Mapping[str, Callable[..., None]] = {
-    "conversation": conversation,
-    "campaign": campaign,
-    "flow": flow,
+    each.__name__: each for each in (conversation, campaign, flow)
 }
 
 

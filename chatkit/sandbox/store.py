@@ -14,7 +14,6 @@ import hashlib
 # ruff: noqa: S608  (what is put into statements is names of our own, values never are)
 import json
 import os
-import random
 import secrets
 import sqlite3
 import time
@@ -27,10 +26,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chatkit.errors import StoreError
+from chatkit.util.files import is_busy, sleep_briefly
 
 # Marks a file as ours: the letters "chat".
 _APPLICATION = 0x63686174
-_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 _WAIT = 5.0  # seconds for another sandbox that has the file: a kernel that ends just now
 _COLUMNS = "id, scope, key, active, item, more, hidden"
 
@@ -74,14 +73,14 @@ class SandboxStore:
                 # Of two that open one file together each may have what the other waits for:
                 # both let go of all of it, and come back at different times.
                 self._connection.close()
-                if not getattr(error, "sqlite_errorname", "").startswith(_BUSY):
+                if not is_busy(error):
                     raise StoreError(f"{path} cannot be used by this sandbox: {error}") from error
                 if time.monotonic() >= deadline:
                     raise StoreError(
                         f"Another sandbox has the file {path} open, and had it for all of "
                         f"{_WAIT:g} seconds: close that sandbox, or take another file."
                     ) from None
-            _pause()
+            sleep_briefly()
 
     def _prepare(self) -> None:
         """Configure the connection, and mark a new file as a sandbox."""
@@ -165,11 +164,6 @@ class SandboxStore:
             self.commit()
         finally:
             self._connection.close()
-
-
-def _pause() -> None:
-    """Sleep for a random moment."""
-    time.sleep(random.uniform(0.01, 0.05))  # noqa: S311  (no secret)
 
 
 # --- the records of one resource ------------------------------------------------------

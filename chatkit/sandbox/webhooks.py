@@ -47,11 +47,11 @@ class WebhookItem(Fields):
     url: str
     is_active: bool
     events: list[str]
-    has_signing_secret: bool
-    last_delivery_at: Time | None
-    last_delivery_status: str | None
-    last_delivery_http_status: int | None
-    last_delivery_error: str | None
+    has_signing_secret: bool = True
+    last_delivery_at: Time | None = None
+    last_delivery_status: str | None = None
+    last_delivery_http_status: int | None = None
+    last_delivery_error: str | None = None
     created_at: Time
     updated_at: Time
 
@@ -77,7 +77,7 @@ class WebhooksHandler(ResourceHandler):
     first_id = 41
     fields, required, required_in_update = WebhookFields, ("url", "events"), ()
     item = record = WebhookItem
-    created = NewWebhook
+    created = stored = NewWebhook
     secrets = ("webhook_secret",)
     clashes = ("create", "update")
     paged = False
@@ -123,21 +123,14 @@ class WebhooksHandler(ResourceHandler):
 
     def _new_record(self, webhook_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Make a new webhook with all fields and a signing secret."""
-        now = self.clock.stamp()
-        return {
-            "id": self._format_id(webhook_id),
-            "url": fields["url"],
-            "is_active": fields.get("is_active", True),
-            "events": fields["events"],
-            "has_signing_secret": True,
-            "last_delivery_at": None,
-            "last_delivery_status": None,
-            "last_delivery_http_status": None,
-            "last_delivery_error": None,
-            "created_at": now,
-            "updated_at": now,
-            "webhook_secret": self.clock.make_secret(),
-        }
+        return self._make_record(
+            webhook_id,
+            url=fields["url"],
+            is_active=fields.get("is_active", True),
+            events=fields["events"],
+            **dict.fromkeys(("created_at", "updated_at"), self.clock.stamp()),
+            webhook_secret=self.clock.make_secret(),
+        )
 
     def find_subscribed(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
         """Return the active webhooks that subscribe to a kind of events."""

@@ -141,108 +141,80 @@ def test_a_quiet_list_is_read_once_and_nothing_is_odd(count, first, least):
     listing, ids = read(service, first)
     assert ids == list(range(count))
     assert listing.moved == []
-    assert listing.total == count
+    assert (listing.total, listing.calls) == (count, (max(1, pages), 0))
     assert sorted(service.asked) == list(range(first, first + max(1, pages)))
 
 
-# --- lists that do not tell how many pages they have ------------------------------------------
+# --- lists without pagination ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [0, 1, SIZE - 1, SIZE, SIZE + 1, 2 * SIZE, 250, 995])
 @pytest.mark.parametrize("first", [1, 0])
-def test_a_list_that_tells_nothing_of_its_pages_is_read_to_its_end(count, first):
+def test_a_list_without_pagination_is_read_to_its_end(count, first):
     service = Service(lambda number: (cut(count, number, first), 0, 0), paged=False)
     listing, ids = read(service, first)
     assert ids == list(range(count))
     assert (listing.moved, listing.total) == ([], None)
     assert len(service.asked) <= 2 * (count // SIZE) + 1 + FLYING
+    if 0 < count < SIZE:
+        assert service.asked == [first, first + 1], "a short list is two calls"
 
 
-def test_a_short_list_that_tells_nothing_of_its_pages_is_two_calls():
-    service = honest(SIZE - 1, paged=False)
-    read(service)
-    assert service.asked == [1, 2]
+def until(last: int, count: int, end: type[CallError] = Refused) -> Callable[[int], Page]:
+    """The pages of a list with so many rows, up to the last one; the next ones are refused."""
+    return lambda number: (cut(count, number), 0, 0) if number <= last else end
 
 
-def test_a_full_page_that_comes_again_for_ever_is_an_error_not_a_part_of_the_list():
-    service = Service(lambda number: (list(range(SIZE)), 0, 0), paged=False)
-    with pytest.raises(
-        chatkit.errors.BadAnswer, match="second page of 10 rows is the first one again"
-    ):
-        read(service)
+REFUSED_AFTER = r"after {} rows .* page_past_end='refuse'"
+UNPAGED: dict[str, tuple[Callable[[int], Page], int | str]] = {
+    "a full page that comes again for ever": (
+        lambda number: (list(range(SIZE)), 0, 0),
+        "second page of 10 rows is the first one again",
+    ),
+    **{
+        f"the last of {full} pages comes again": (
+            lambda number, full=full: (cut(full * SIZE, min(number, full)), 0, 0),
+            full * SIZE,
+        )
+        for full in (2, 3, 9)
+    },
+    "new rows for ever": (lambda number: ([number], 0, 0), "had not ended after 200 pages"),
+    "not found after full pages": (until(4, 40, NotFound), 40),
+    "a refusal in the middle of full pages": (until(4, 1000), REFUSED_AFTER.format(40)),
+    **{f"a refusal after {n} full pages and a part": (until(n + 1, 10 * n + 4), 10 * n + 4)
+       for n in (0, 1, 2)},
+    # A service may leave rows out of its pages, those that are inactive: none of them is full.
+    "a refusal after less than the largest page": (
+        lambda number: ([*[range(3), range(3, 9), range(9, 13)][number - 1]], 0, 0)
+        if number < 4 else Refused, 13,
+    ),
+    # A service may know no second page at all: its first one is not the whole list.
+    "a refusal after a full first page": (until(1, 250), REFUSED_AFTER.format(10)),
+    # A service that cuts pages smaller than asked for, down to one row, has no part of a page.
+    "a refusal after pages of one row": (
+        lambda number: ([number], 0, 0) if number < 4 else Refused, REFUSED_AFTER.format(3),
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("full", [2, 3, 9])
-def test_a_page_that_comes_again_after_the_last_one_is_the_end(full):
-    count = full * SIZE
-    service = Service(lambda number: (cut(count, min(number, full)), 0, 0), paged=False)
-    assert read(service)[1] == list(range(count))
-
-
-def test_new_rows_for_ever_without_pagination_are_an_error(monkeypatch):
+@pytest.mark.parametrize(("page", "result"), UNPAGED.values(), ids=UNPAGED)
+def test_a_list_without_pagination_is_whole_or_an_error(page, result, monkeypatch):
     monkeypatch.setattr(listings, "_MOST_PAGES", 200)
-    service = Service(lambda number: ([number], 0, 0), paged=False)
-    with pytest.raises(chatkit.errors.BadAnswer, match="had not ended after 200 pages"):
+    service = Service(page, paged=False)
+    if isinstance(result, int):
+        assert read(service)[1] == list(range(result))
+        return
+    with pytest.raises(chatkit.errors.BadAnswer, match=result):
         read(service)
     assert len(service.asked) < 200 + AHEAD
+    if "refuse'" in result:
+        service.asked.clear()
+        assert len(read(service, refuses=True)[1]) == int(result.split()[1])
 
 
 def test_a_list_as_long_as_the_longest_is_read_whole_without_pagination(monkeypatch):
     monkeypatch.setattr(listings, "_MOST_PAGES", 2)
     assert read(Service(lambda number: (cut(20, number), 0, 0), paged=False))[1] == [*range(20)]
-
-
-def test_a_page_that_is_not_found_after_full_pages_is_the_end():
-    service = Service(
-        lambda number: (cut(40, number), 0, 0) if number < 5 else NotFound, paged=False
-    )
-    assert read(service)[1] == [*range(40)]
-
-
-def test_a_refusal_in_the_middle_of_full_pages_is_an_error_that_says_what_to_set():
-    service = Service(
-        lambda number: (cut(1000, number), 0, 0) if number < 5 else Refused, paged=False
-    )
-    with pytest.raises(chatkit.errors.BadAnswer, match=r"after 40 rows .* page_past_end='refuse'"):
-        read(service)
-    service.asked.clear()
-    assert len(read(service, refuses=True)[1]) == 40
-
-
-@pytest.mark.parametrize(
-    ("full", "rows"), [(0, 4), (1, 4), (2, 4)], ids=["only page", "second", "third"]
-)
-def test_a_refusal_after_a_part_of_a_page_is_the_end(full, rows):
-    count = full * SIZE + rows
-    service = Service(
-        lambda number: (cut(count, number), 0, 0) if number < full + 2 else Refused, paged=False
-    )
-    assert read(service)[1] == list(range(count))
-
-
-def test_a_refusal_after_less_than_the_largest_page_is_the_end():
-    """A service may leave rows out of its pages, those that are inactive: none of them is full."""
-    pages = {1: range(3), 2: range(3, 9), 3: range(9, 13)}
-    service = Service(
-        lambda number: ([*pages[number]], 0, 0) if number in pages else Refused, paged=False
-    )
-    assert read(service)[1] == [*range(13)]
-
-
-def test_a_refusal_after_a_full_first_page_is_no_end():
-    """A service may know no second page at all: its first one is not the whole list."""
-    service = Service(
-        lambda number: (cut(250, number), 0, 0) if number < 2 else Refused, paged=False
-    )
-    with pytest.raises(chatkit.errors.BadAnswer, match=r"after 10 rows .* page_past_end='refuse'"):
-        read(service)
-
-
-def test_a_refusal_after_pages_of_one_row_is_no_end():
-    """A service that cuts pages smaller than asked for, down to one row, has no part of a page."""
-    service = Service(lambda number: ([number], 0, 0) if number < 4 else Refused, paged=False)
-    with pytest.raises(chatkit.errors.BadAnswer, match=r"after 3 rows .* page_past_end='refuse'"):
-        read(service)
 
 
 def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
@@ -307,165 +279,122 @@ def test_every_row_of_a_list_is_read_or_it_is_an_error(
         assert len(service.asked) <= 2 * (pages + SIZE) + AHEAD
 
 
-def test_a_later_page_need_not_tell():
-    def page(number):
-        service.paged = number == 1
-        return cut(35, number), 35, 4
-
-    service = Service(page)
-    assert read(service)[1] == list(range(35))
+# --- wrong figures, and lists that move -----------------------------------------------------
 
 
-# --- pages that lie -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("pages", [1, 0, -7, 24])
-def test_too_few_pages_are_outvoted_by_the_total(pages):
-    listing, ids = read(honest(250, pages=pages))
-    assert ids == list(range(250))
-    assert listing.moved == []
-
-
-@pytest.mark.parametrize("count", [251, 255, 259])
-def test_too_few_pages_do_not_hide_the_part_of_a_page_at_the_end(count):
-    listing, ids = read(honest(count, pages=count // SIZE))
+@pytest.mark.parametrize(
+    ("count", "figures", "moved"),
+    [
+        *((250, {"pages": pages}, []) for pages in (1, 0, -7, 24)),  # the total says more
+        *((count, {"pages": count // SIZE}, []) for count in (251, 255, 259)),
+        *((250, {"pages": 3, "size": size}, []) for size in (100, 1, 0, -5)),  # what comes counts
+        *((250, {"total": total}, []) for total in (0, -1, 7)),  # the pages say more
+        (250, {"total": 10**12}, []),  # the missing rows are reported as such
+        (250, {"pages": 26}, ["a page that it announced was empty"]),
+        (250, {"pages": 30}, ["a page that it announced was empty (5 times)"]),
+        (250, {"pages": 10**12}, ["a page that it announced was empty (8 times)"]),
+    ],
+)
+def test_wrong_figures_hide_no_row_and_reading_ends_soon(count, figures, moved):
+    service = honest(count, **figures)
+    listing, ids = read(service)
     assert ids == list(range(count))
-    assert listing.moved == []
+    assert (listing.moved, listing.total) == (moved, figures.get("total", count))
+    assert len(service.asked) <= min(max(26, figures.get("pages", 10**12)), 25 + 8 + AHEAD)
 
 
-@pytest.mark.parametrize("size", [100, 1, 0, -5])
-def test_the_rows_that_come_count_not_the_size_that_is_told(size):
-    listing, ids = read(honest(250, pages=3, size=size))
-    assert ids == list(range(250))
-    assert listing.moved == []
+REFUSED = "a page that it announced was refused (404 no such page)"
+EMPTY = "a page that it announced was empty"
+GREW = "it grew faster than it could be read"
+TOTALS = [100, 101, 99, 100, 103, 100, 100, 98, 100, 100]
 
 
-@pytest.mark.parametrize("total", [0, -1, 7])
-def test_a_total_that_is_too_small_is_outvoted_by_the_pages(total):
-    assert read(honest(250, total=total))[1] == list(range(250))
+def grown(number: int, pages: int) -> Page:
+    """A page of a list that has 10 pages at first."""
+    pages = 10 if number < 5 else pages
+    return cut(pages * SIZE, number), pages * SIZE, pages
 
 
-@pytest.mark.parametrize("pages", [26, 30, 10**12])
-def test_too_many_pages_end_soon(pages):
-    service = honest(250, pages=pages)
+#: Twice as far as it was at first, and a few pages, may a list grow while it is read.
+FARTHEST = 10 + 9 + EMPTY_AT_END
+#: How a list moves: its pages, the ids that are read of it, and what is reported.
+MOVING: dict[str, tuple[Callable[[int], Page], Iterable[int], list[str]]] = {
+    "its total changes": (
+        lambda number: (cut(100, number), TOTALS[min(number, 10) - 1], 10),
+        range(100), ["its total was between 98 and 103"],
+    ),
+    **{
+        f"pages promise less than {pages}": (
+            lambda number, pages=pages: (
+                cut(200, number), *((0, 0) if number in (3, 4) else (200, pages))
+            ),
+            range(200), ["its total was between 0 and 200"],
+        )
+        for pages in (20, 1)
+    },
+    "it grows": (
+        lambda number: (cut(120, number), *((100, 10) if number < 5 else (120, 12))),
+        range(120), ["its total was between 100 and 120"],
+    ),
+    "it grows as far as it may": (
+        lambda number: grown(number, FARTHEST),
+        range(FARTHEST * SIZE), [f"its total was between 100 and {FARTHEST * SIZE}"],
+    ),
+    "it grows farther": (
+        lambda number: grown(number, FARTHEST + 1),
+        range(FARTHEST * SIZE), [GREW, f"its total was between 100 and {FARTHEST * SIZE + SIZE}"],
+    ),
+    "its last page is empty": (
+        lambda number: (cut(90, number), *((95, 10) if number < 10 else (90, 9))),
+        range(90), [EMPTY, "its total was between 90 and 95"],
+    ),
+    "its last page is refused": (
+        lambda number: (cut(90, number), 95, 10) if number < 10 else Refused, range(90), [REFUSED],
+    ),
+    "its last page is not found": (
+        lambda number: (cut(90, number), 95, 10) if number < 10 else NotFound, range(90), [REFUSED],
+    ),
+    "pages in the middle are empty or refused": (
+        lambda number: Refused if number in (9, 10)
+        else (cut(200, number) if number not in (4, 5, 6) else [], 200, 20),
+        [*range(30), *range(60, 80), *range(100, 200)],
+        [f"{EMPTY} (3 times)", f"{REFUSED} (2 times)"],
+    ),
+    **{
+        f"each of {pages} pages is the same": (
+            lambda number, pages=pages: (list(range(SIZE)), pages * SIZE, pages),
+            range(SIZE), ["a page came twice (8 times)"],
+        )
+        for pages in (100, 10**12)
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "expected", "moved"), MOVING.values(), ids=MOVING)
+def test_a_list_that_moves_is_read_to_its_end_and_what_moved_is_reported(page, expected, moved):
+    service = Service(page)
     listing, ids = read(service)
-    assert ids == list(range(250))
-    empty = min(pages - 25, 8)
-    times = f" ({empty} times)" if empty > 1 else ""
-    assert listing.moved == [f"a page that it announced was empty{times}"]
-    assert len(service.asked) <= min(pages, 25 + 8 + AHEAD)
-
-
-def test_a_total_that_is_too_large_ends_soon():
-    service = honest(250, total=10**12)
-    listing, ids = read(service)
-    assert ids == list(range(250))
-    assert (listing.moved, listing.total) == ([], 10**12)  # the missing rows are reported as such
-    assert len(service.asked) <= 25 + 8 + AHEAD
-
-
-@pytest.mark.parametrize("pages", [100, 10**12])
-def test_the_same_page_for_ever_ends_soon(pages):
-    service = Service(lambda number: (list(range(SIZE)), pages * SIZE, pages))
-    listing, ids = read(service)
-    assert ids == list(range(SIZE))
-    assert listing.moved == ["a page came twice (8 times)"]
-    assert len(service.asked) <= 1 + 8 + AHEAD
+    assert ids == list(expected)
+    assert listing.moved == moved
+    assert len(service.asked) <= len(ids) // SIZE + 8 + AHEAD
 
 
 def test_new_rows_for_ever_end_at_what_the_first_page_announced():
     service = Service(lambda number: ([number], 50, 5))
     assert read(service)[0].rows < 60
     assert len(service.asked) < 60
-
-
-def test_a_list_that_grows_as_fast_as_it_is_read_ends():
-    def page(number):
-        return [number] * SIZE, 50 + number * 100, 5 + number * 10
-
-    service = Service(page)
-    listing, _ = read(service)
-    assert "it grew faster than it could be read" in listing.moved
+    service = Service(lambda number: ([number] * SIZE, 50 + number * 100, 5 + number * 10))
+    assert GREW in read(service)[0].moved
     assert len(service.asked) < 100
 
 
-@pytest.mark.parametrize("more", [0, 1])
-def test_how_far_a_list_may_grow_while_it_is_read(more):
-    """Twice as far as it was at first, and a few pages; what is beyond that is reported."""
-    most = 10 + 9 + EMPTY_AT_END
-
+def test_a_later_page_needs_no_pagination():
     def page(number):
-        pages = 10 if number < 5 else most + more
-        return cut(pages * SIZE, number), pages * SIZE, pages
+        service.paged = number == 1
+        return cut(35, number), 35, 4
 
-    listing, ids = read(Service(page))
-    assert ids == list(range(most * SIZE))
-    assert ("it grew faster than it could be read" in listing.moved) is bool(more)
-
-
-# --- lists that move ------------------------------------------------------------------------
-
-
-def test_a_total_that_changes_is_told_once():
-    totals = [100, 101, 99, 100, 103, 100, 100, 98, 100, 100]
-    service = Service(lambda number: (cut(100, number), totals[min(number, 10) - 1], 10))
-    listing, ids = read(service)
-    assert ids == list(range(100))
-    assert listing.moved == ["its total was between 98 and 103"]
-
-
-@pytest.mark.parametrize("pages", [20, 1])
-def test_a_page_that_promises_less_does_not_hide_what_was_promised(pages):
-    def page(number):
-        return cut(200, number), *((0, 0) if number in (3, 4) else (200, pages))
-
-    listing, ids = read(Service(page))
-    assert ids == list(range(200))
-    assert listing.moved == ["its total was between 0 and 200"]
-
-
-def test_a_list_that_grows_meanwhile_is_read_to_its_new_end():
-    def page(number):
-        grown = 100 if number < 5 else 120
-        return cut(120, number), grown, grown // SIZE
-
-    listing, ids = read(Service(page))
-    assert ids == list(range(120))
-    assert listing.moved == ["its total was between 100 and 120"]
-
-
-@pytest.mark.parametrize(
-    ("gone", "unusual"),
-    [
-        ([], "a page that it announced was empty"),
-        (Refused, "a page that it announced was refused (404 no such page)"),
-        (NotFound, "a page that it announced was refused (404 no such page)"),
-    ],
-)
-def test_a_last_page_that_is_gone(gone, unusual):
-    def page(number):
-        if number < 10:
-            return cut(90, number), 95, 10
-        return gone if isinstance(gone, type) else (gone, 90, 9)
-
-    listing, ids = read(Service(page))
-    assert ids == list(range(90))
-    assert listing.moved[0] == unusual
-
-
-def test_empty_and_refused_pages_in_the_middle_do_not_hide_what_follows():
-    def page(number):
-        if number in (4, 5, 6):
-            return [], 200, 20
-        return Refused if number in (9, 10) else (cut(200, number), 200, 20)
-
-    listing, ids = read(Service(page))
-    assert len(ids) == 150
-    assert ids[-1] == 199
-    assert listing.moved == [
-        "a page that it announced was empty (3 times)",
-        "a page that it announced was refused (404 no such page) (2 times)",
-    ]
+    service = Service(page)
+    assert read(service)[1] == list(range(35))
 
 
 def test_rows_come_in_the_order_of_the_pages_while_one_is_slow(monkeypatch):
@@ -485,13 +414,9 @@ def test_rows_come_in_the_order_of_the_pages_while_one_is_slow(monkeypatch):
     assert max(ahead) == 20
 
 
-def test_any_other_failure_ends_the_reading():
-    service = Service(lambda number: (cut(100, number), 100, 10) if number < 3 else NotPermitted)
+def test_any_other_failure_and_a_first_page_that_is_refused_are_errors():
     with pytest.raises(NotPermitted):
-        read(service)
-
-
-def test_a_first_page_that_is_refused_is_an_error():
+        read(Service(lambda number: (cut(100, number), 100, 10) if number < 3 else NotPermitted))
     with pytest.raises(NotFound):
         read(Service(lambda number: NotFound))
 

@@ -39,34 +39,23 @@ def test_every_way_to_show_a_secret_is_masked(caplog: pytest.LogCaptureFixture) 
     assert not hasattr(secret, "__dict__")
 
 
-def test_ipython_shows_the_mask_in_every_format() -> None:
+def test_ipython_shows_the_mask_and_only_reveal_gives_the_text_back() -> None:
     from IPython.core.formatters import DisplayFormatter
 
     data, metadata = DisplayFormatter().format(Secret(MARKER))
     assert data == {"text/plain": "Secret(not shown; .reveal() returns the text)"}
     assert metadata == {}
+    assert Secret(MARKER).reveal() == Secret(Secret(MARKER)).reveal() == MARKER
 
 
-def test_reveal_gives_the_text_back() -> None:
-    assert Secret(MARKER).reveal() == MARKER
-    assert Secret(Secret(MARKER)).reveal() == MARKER
-
-
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_a_secret_is_not_pickled(protocol: int) -> None:
-    with pytest.raises(TypeError, match="keyring"):
-        pickle.dumps({"held": Secret(MARKER)}, protocol)
-
-
-def test_a_secret_is_not_json_by_accident() -> None:
-    with pytest.raises(TypeError):
-        json.dumps(Secret(MARKER))
-
-
-def test_a_copy_is_the_secret_itself() -> None:
+def test_a_secret_is_not_pickled_nor_written_as_json_and_a_copy_is_itself() -> None:
     secret = Secret(MARKER)
-    assert copy.copy(secret) is secret
-    assert copy.deepcopy([secret])[0] is secret
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="keyring"):
+            pickle.dumps({"held": secret}, protocol)
+    with pytest.raises(TypeError):
+        json.dumps(secret)
+    assert copy.copy(secret) is copy.deepcopy([secret])[0] is secret
     assert Holder(secret=secret).model_copy(deep=True).secret is secret
 
 
@@ -76,11 +65,14 @@ def test_secrets_are_equal_when_their_texts_are(one: str, other: str) -> None:
     assert Secret(one) == Secret(one)
 
 
-def test_a_secret_equals_no_plain_text_and_has_no_hash() -> None:
+def test_a_secret_is_text_equals_no_plain_text_and_has_no_hash() -> None:
     assert Secret(MARKER) != MARKER
     assert Secret("\ud800") == Secret("\ud800")
     with pytest.raises(TypeError):
         hash(Secret(MARKER))
+    with pytest.raises(TypeError, match="not bytes") as caught:
+        Secret(MARKER.encode())  # type: ignore[arg-type]
+    assert MARKER not in str(caught.value)
 
 
 def test_pydantic_takes_text_or_a_secret_and_keeps_the_secret() -> None:
@@ -90,12 +82,6 @@ def test_pydantic_takes_text_or_a_secret_and_keeps_the_secret() -> None:
     assert Holder.model_json_schema()["properties"]["secret"]["type"] == "string"
     with pytest.raises(ValidationError, match="a secret is text"):
         Holder.model_validate({"secret": 17})
-
-
-def test_a_secret_is_text() -> None:
-    with pytest.raises(TypeError, match="not bytes") as caught:
-        Secret(MARKER.encode())  # type: ignore[arg-type]
-    assert MARKER not in str(caught.value)
 
 
 @pytest.mark.parametrize("space", ["", " ", "\n", "\r\n", "\t", "  \n", "\u00a0", "\u2028"])

@@ -11,7 +11,7 @@ import math
 import random
 import selectors
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from itertools import chain, cycle, pairwise, repeat
 from typing import Any
@@ -120,7 +120,7 @@ def test_the_rate_is_nearly_reached(rate: int) -> None:
     assert len(gone) >= 0.9 * rate * 10
 
 
-def test_wait_tells_when_the_next_one_may_go_out() -> None:
+def test_a_window_tells_when_the_next_call_may_go_out() -> None:
     window = Window(2)
     assert window.seconds_until_free(5.0) == 0
     window.count_sent(5.0, 2)
@@ -129,6 +129,10 @@ def test_wait_tells_when_the_next_one_may_go_out() -> None:
     instant = 5.0 + window.seconds_until_free(5.0)
     assert 6.0 <= instant < 6.1
     assert window.free(instant) == 2
+    window = Window(0.1)  # fewer than one call a second is fine
+    window.count_sent(1.0)
+    window.completed(1.0)
+    assert 10 <= window.seconds_until_free(1.0) < 11
 
 
 def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
@@ -143,18 +147,17 @@ def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
     assert window.free(instant) == 1
 
 
-def test_fewer_than_one_call_a_second_is_fine() -> None:
-    window = Window(0.1)
-    window.count_sent(1.0)
-    window.completed(1.0)
-    assert 10 <= window.seconds_until_free(1.0) < 11
-
-
-@pytest.mark.parametrize("rate", [0, -1, math.nan])
-@pytest.mark.parametrize("make", [Window, lambda rate: Throttle(rate=rate)])
-def test_a_rate_is_a_number_above_zero(make: Callable[[float], object], rate: float) -> None:
-    with pytest.raises(ValueError, match="above 0"):
-        make(rate)
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        *((lambda rate=rate: Window(rate), "above 0") for rate in (0, -1, math.nan)),
+        *((lambda rate=rate: Throttle(rate=rate), "above 0") for rate in (0, -1, math.nan)),
+        *((lambda many=many: Throttle(many), "1 or more") for many in (0, -1)),
+    ],
+)
+def test_rate_and_concurrency_are_above_zero(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 # --- what a person allows a run ------------------------------------------------------------
@@ -169,12 +172,6 @@ class Clock:
         return self.now
 
 
-@pytest.mark.parametrize("concurrency", [0, -1])
-def test_at_least_one_is_under_way_at_a_time(concurrency: int) -> None:
-    with pytest.raises(ValueError, match="1 or more"):
-        Throttle(concurrency)
-
-
 @given(st.integers(1, 100), st.integers(0, 200))
 def test_so_many_may_start_as_there_are_free_slots(concurrency: int, out: int) -> None:
     assert Throttle(concurrency).free(out) == max(0, concurrency - out)
@@ -184,54 +181,33 @@ def test_none_starts_while_the_service_asks_to_wait() -> None:
     throttle = Throttle(4, clock=(clock := Clock()))
     assert throttle.seconds_until_free() == 0
     throttle.hold(2.0)
-    assert (throttle.free(0), throttle.seconds_until_free()) == (0, 2.0)
-    clock.now += 1.5
-    assert (throttle.free(0), throttle.seconds_until_free()) == (0, 0.5)
-    clock.now += 0.5
-    assert (throttle.free(0), throttle.seconds_until_free()) == (4, 0.0)
-
-
-def test_a_shorter_wait_does_not_end_a_longer_one() -> None:
-    throttle = Throttle(clock=Clock())
-    throttle.hold(5.0)
-    throttle.hold(1.0)
-    assert throttle.seconds_until_free() == 5.0
+    throttle.hold(1.0)  # a shorter wait does not end a longer one
+    for later, free, left in ((0.0, 0, 2.0), (1.5, 0, 0.5), (0.5, 4, 0.0)):
+        clock.now += later
+        assert (throttle.free(0), throttle.seconds_until_free()) == (free, left)
 
 
 def test_a_call_counts_as_much_later_as_its_answer_was_late() -> None:
     throttle = Throttle(8, rate=5, clock=(clock := Clock()))
     throttle.count_started(5)
-    clock.now += 0.1
-    throttle.completed(3)
-    clock.now += 0.03
-    throttle.completed(1)
-    clock.now += 0.5
-    throttle.completed(1)
-    clock.now += 0.38  # 1.01 s after they left
-    assert throttle.free(0) == 3
-    assert throttle.seconds_until_free() == 0
-    clock.now += 0.03
-    assert throttle.free(0) == 4
-    clock.now += 0.03
-    assert throttle.free(0) == 5
+    for later, back in ((0.1, 3), (0.03, 1), (0.5, 1)):
+        clock.now += later
+        throttle.completed(back)
+    for later, free in ((0.38, 3), (0.03, 4), (0.03, 5)):  # from 1.01 s after they left
+        clock.now += later
+        assert (throttle.free(0), throttle.seconds_until_free()) == (free, 0)
 
 
-def test_slots_and_rate_both_count() -> None:
+def test_slots_rate_and_what_must_be_waited_for_all_count() -> None:
     throttle = Throttle(8, rate=5, clock=(clock := Clock()))
     assert throttle.free(0) == 5
     throttle.count_started(5)
     assert throttle.free(5) == 0
     throttle.completed(5)
+    throttle.hold(0.2)
     assert 1.0 <= throttle.seconds_until_free() <= 1.1
     clock.now += throttle.seconds_until_free()
     assert throttle.free(5) == 3  # slots that are left, though the rate would allow five
-
-
-def test_what_must_be_waited_for_longer_is_waited_for() -> None:
-    throttle = Throttle(1, rate=1, clock=Clock())
-    throttle.count_started(1)
-    throttle.hold(0.2)
-    assert throttle.seconds_until_free() >= 1.0
     throttle.hold(30.0)
     assert throttle.seconds_until_free() == 30.0
 
@@ -374,17 +350,33 @@ async def send(throttle: AdaptiveThrottle, service: Service, count: int, workers
     await asyncio.gather(*(work() for _ in range(workers)))
 
 
-def in_invented_time(
-    story: Callable[[Invented, AdaptiveThrottle], Coroutine[Any, Any, None]],
-) -> None:
+@pytest.fixture
+def loop() -> Iterator[Invented]:
     loop = Invented()
     state = random.getstate()
     random.seed(3)  # for the jitter
-    try:
-        loop.run_until_complete(story(loop, AdaptiveThrottle(60.0, clock=loop.time)))
-    finally:
-        random.setstate(state)
-        loop.close()
+    yield loop
+    random.setstate(state)
+    loop.close()
+
+
+@pytest.fixture
+def throttle(loop: Invented) -> AdaptiveThrottle:
+    return AdaptiveThrottle(60.0, clock=loop.time)
+
+
+@pytest.fixture
+def taken(loop: Invented, throttle: AdaptiveThrottle) -> Callable[..., Service]:
+    """Have so many calls taken by a service, a new one with these options or a known one."""
+
+    def take(
+        count: int, service: Service | None = None, *, workers: int = 8, **options: Any
+    ) -> Service:
+        service = service or Service(loop, **options)
+        loop.run_until_complete(send(throttle, service, count, workers))
+        return service
+
+    return take
 
 
 TEXTS: dict[str, Callable[[float], float | None]] = {
@@ -395,108 +387,90 @@ TEXTS: dict[str, Callable[[float], float | None]] = {
 }
 
 
+Taken = Callable[..., Service]
+
+
 @pytest.mark.parametrize("retry_after", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("limit", [5, 20, 50])
-def test_a_true_limit_is_held(limit: int, retry_after: Callable[[float], float | None]) -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=limit, retry_after=retry_after)
-        await send(throttle, service, 120 * limit)
-        seconds = service.took[-1] - service.took[0]
-        assert seconds <= 120 / 0.93
-        assert len(service.refused) <= 30
-
-    in_invented_time(story)
+def test_a_true_limit_is_held(taken: Taken, limit: int, retry_after: Any) -> None:
+    service = taken(120 * limit, limit=limit, retry_after=retry_after)
+    assert service.took[-1] - service.took[0] <= 120 / 0.93
+    assert len(service.refused) <= 30
 
 
-def test_a_limit_is_held_though_calls_arrive_unevenly() -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=20, retry_after=lambda need: 1.0, jitter=0.03)
-        await send(throttle, service, 120 * 20)
-        assert service.took[-1] - service.took[0] <= 120 / 0.9
-        assert len([at for at, _ in service.refused if at > service.took[-1] - 60]) <= 15
-
-    in_invented_time(story)
+def test_a_limit_is_held_though_calls_arrive_unevenly(taken: Taken) -> None:
+    service = taken(120 * 20, limit=20, retry_after=lambda need: 1.0, jitter=0.03)
+    assert service.took[-1] - service.took[0] <= 120 / 0.9
+    assert len([at for at, _ in service.refused if at > service.took[-1] - 60]) <= 15
 
 
-def test_a_limit_that_was_learnt_never_grows_beyond_what_a_person_told() -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=20, retry_after=lambda need: 1.0)
-        await send(throttle, service, 400)
-        learnt, throttle.max_rate = len(service.refused), 20.0
-        await asyncio.sleep(1)
-        await send(throttle, service, 240 * 20)
-        assert learnt and len(service.refused) == learnt
-        assert throttle.rate == 20.0
-        throttle.max_rate = math.inf
-        await send(throttle, service, 400)
-        assert len(service.refused) > learnt, "a limit that nobody set is probed"
-
-    in_invented_time(story)
+def test_a_limit_that_was_learnt_never_grows_beyond_what_a_person_allows(
+    taken: Taken, loop: Invented, throttle: AdaptiveThrottle
+) -> None:
+    service = taken(400, limit=20, retry_after=lambda need: 1.0)
+    learnt, throttle.max_rate = len(service.refused), 20.0
+    loop.run_until_complete(asyncio.sleep(1))
+    taken(240 * 20, service)
+    assert learnt and len(service.refused) == learnt
+    assert throttle.rate == 20.0
+    throttle.max_rate = math.inf
+    taken(400, service)
+    assert len(service.refused) > learnt, "a limit that nobody set is probed"
 
 
 @pytest.mark.parametrize("latency", [0.002, 0.05, 0.2])
 @pytest.mark.parametrize("workers", [1, 8, 32])
-def test_a_limit_makes_no_storm(latency: float, workers: int) -> None:
+def test_a_limit_makes_no_storm(taken: Taken, latency: float, workers: int) -> None:
     """While the service wants to be left alone it hears of nobody, but who was on his way."""
-
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=20, retry_after=lambda need: max(1.0, need), latency=latency)
-        await send(throttle, service, 400, workers)
-        for at, retry_after in service.refused:
-            assert retry_after is not None
-            late = [when for when in service.asked if at + latency < when < at + retry_after]
-            assert len(late) <= 2
-
-    in_invented_time(story)
+    service = taken(
+        400, workers=workers, limit=20, retry_after=lambda need: max(1.0, need), latency=latency
+    )
+    for at, retry_after in service.refused:
+        assert retry_after is not None
+        late = [when for when in service.asked if at + latency < when < at + retry_after]
+        assert len(late) <= 2
 
 
 @pytest.mark.parametrize("retry_after", [None, 1.0, 2.0])
-def test_stray_429s_cost_no_more_than_their_waits(retry_after: float | None) -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, stray=0.03, retry_after=lambda need: retry_after)
-        began = loop.time()
-        await send(throttle, service, 1000)
-        waits = len(service.refused) * (retry_after or 0.5)
-        assert loop.time() - began <= 1.5 * (1000 * service.latency / 8 + waits)
+def test_stray_429s_cost_no_more_than_their_waits(
+    taken: Taken, loop: Invented, retry_after: float | None
+) -> None:
+    began = loop.time()
+    service = taken(1000, stray=0.03, retry_after=lambda need: retry_after)
+    waits = len(service.refused) * (retry_after or 0.5)
+    assert loop.time() - began <= 1.5 * (1000 * service.latency / 8 + waits)
 
-    in_invented_time(story)
+
+def pace_after(service: Service) -> int:
+    """The calls taken in the sixth second after the last 429."""
+    end = service.refused[-1][0]
+    return len([when for when in service.took if end + 5 <= when < end + 6])
 
 
 @pytest.mark.parametrize("chance", [5, 16, 20, 23, 32, 35])
 @pytest.mark.parametrize("retry_after", [None, 1.0, 2.0])
 def test_five_seconds_after_the_last_429_the_pace_is_what_it_was(
-    retry_after: float | None, chance: int
+    taken: Taken, retry_after: float | None, chance: int
 ) -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, retry_after=lambda need: retry_after, latency=0.05, chance=chance)
-        await send(throttle, service, 500)
-        before = 500 / (service.took[-1] - service.took[0])
-        service.stray = 0.03
-        await send(throttle, service, 500)
-        service.stray = 0
-        end = service.refused[-1][0]
-        await send(throttle, service, int(8 * before))
-        after = [when for when in service.took if end + 5 <= when < end + 6]
-        assert len(after) >= 0.9 * before
-
-    in_invented_time(story)
+    service = taken(500, retry_after=lambda need: retry_after, latency=0.05, chance=chance)
+    before = 500 / (service.took[-1] - service.took[0])
+    service.stray = 0.03
+    taken(500, service)
+    service.stray = 0
+    taken(int(8 * before), service)
+    assert pace_after(service) >= 0.9 * before
 
 
 @pytest.mark.parametrize("lasts", [0.02, 0.5, 3.0])
-def test_an_outage_of_429s_is_forgotten_within_five_seconds(lasts: float) -> None:
+def test_an_outage_of_429s_is_forgotten_within_five_seconds(
+    taken: Taken, loop: Invented, lasts: float
+) -> None:
     """All calls are refused for a while, as by a gateway that starts anew."""
-
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, retry_after=lambda need: 1.0)
-        await send(throttle, service, 40)  # hardly begun: so many a second look like a limit
-        service.stray = 1.0
-        loop.call_later(lasts, setattr, service, "stray", 0.0)
-        await send(throttle, service, 6000)
-        end = service.refused[-1][0]
-        after = [when for when in service.took if end + 5 <= when < end + 6]
-        assert len(after) >= 0.9 * 8 / service.latency
-
-    in_invented_time(story)
+    service = taken(40, retry_after=lambda need: 1.0)  # hardly begun: as if that were a limit
+    service.stray = 1.0
+    loop.call_later(lasts, setattr, service, "stray", 0.0)
+    taken(6000, service)
+    assert pace_after(service) >= 0.9 * 8 / service.latency
 
 
 @pytest.mark.parametrize(
@@ -556,59 +530,53 @@ def test_a_confirmed_limit_is_probed_slowly_and_any_other_is_soon_given_up(
     assert throttle.rate / 19.4 == pytest.approx(share, rel=0.03)
 
 
-def test_few_calls_and_one_429_teach_nothing() -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, retry_after=lambda need: 1.0)
-        for _ in range(6):
-            await send(throttle, service, 1)
-            await asyncio.sleep(0.15)
-        service.stray = 1.0
-        loop.call_later(0.02, setattr, service, "stray", 0.0)
-        await send(throttle, service, 1)
-        assert throttle.rate == math.inf
+def test_few_calls_and_one_429_teach_nothing(
+    taken: Taken, loop: Invented, throttle: AdaptiveThrottle
+) -> None:
+    service = taken(0, retry_after=lambda need: 1.0)
+    for _ in range(6):
+        taken(1, service)
+        loop.run_until_complete(asyncio.sleep(0.15))
+    service.stray = 1.0
+    loop.call_later(0.02, setattr, service, "stray", 0.0)
+    taken(1, service)
+    assert throttle.rate == math.inf
 
-    in_invented_time(story)
 
-
-def test_a_limit_that_is_lifted_is_left_behind() -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=20, retry_after=lambda need: 1.0)
-        await send(throttle, service, 20 * 20)
-        assert throttle.rate < 25
-        service.limit = None
-        await send(throttle, service, 20 * 80 + 5000)
-        assert throttle.rate == math.inf
-        assert len([when for when in service.took if when > service.took[-1] - 1]) > 700
-
-    in_invented_time(story)
+def test_a_limit_that_is_lifted_is_left_behind(taken: Taken, throttle: AdaptiveThrottle) -> None:
+    service = taken(20 * 20, limit=20, retry_after=lambda need: 1.0)
+    assert throttle.rate < 25
+    service.limit = None
+    taken(20 * 80 + 5000, service)
+    assert throttle.rate == math.inf
+    assert len([when for when in service.took if when > service.took[-1] - 1]) > 700
 
 
 @pytest.mark.parametrize("workers", [2, 8])
-def test_a_limit_that_sinks_is_followed(workers: int) -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        service = Service(loop, limit=100, retry_after=lambda need: 1.0)
-        await send(throttle, service, 1000, workers)
-        service.limit = 10
-        await send(throttle, service, 300, workers)
-        assert throttle.rate < 12
-        late = 4 if workers == 8 else 10
-        refused = [at for at, _ in service.refused if at > service.took[1000] + late]
-        holds = [b for a, b in pairwise([0.0, *refused]) if b - a > 0.5]
-        assert len(holds) <= 1
-
-    in_invented_time(story)
+def test_a_limit_that_sinks_is_followed(
+    taken: Taken, throttle: AdaptiveThrottle, workers: int
+) -> None:
+    service = taken(1000, workers=workers, limit=100, retry_after=lambda need: 1.0)
+    service.limit = 10
+    taken(300, service, workers=workers)
+    assert throttle.rate < 12
+    late = 4 if workers == 8 else 10
+    refused = [at for at, _ in service.refused if at > service.took[1000] + late]
+    assert len([b for a, b in pairwise([0.0, *refused]) if b - a > 0.5]) <= 1
 
 
-def test_after_a_hold_one_call_goes_first_and_the_oldest_before_all() -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        throttle.refused(1.0, loop.time())
-        came: list[float] = []
+def test_after_a_hold_one_call_goes_first_and_the_oldest_before_all(
+    loop: Invented, throttle: AdaptiveThrottle
+) -> None:
+    throttle.refused(1.0, loop.time())
+    came: list[float] = []
 
-        async def wait_for_turn(end: float) -> None:
-            assert not await throttle.wait_for_turn(end)
-            throttle.out += 1
-            came.append(end)
+    async def wait_for_turn(end: float) -> None:
+        assert not await throttle.wait_for_turn(end)
+        throttle.out += 1
+        came.append(end)
 
+    async def story() -> None:
         ends = [loop.time() + 20, loop.time() + 10, loop.time() + 30]
         waiting = [loop.create_task(wait_for_turn(end)) for end in ends]
         await asyncio.sleep(0.9)
@@ -616,68 +584,35 @@ def test_after_a_hold_one_call_goes_first_and_the_oldest_before_all() -> None:
         await asyncio.sleep(0.2)
         assert came == [ends[1]]
         throttle.out -= 1
+        await asyncio.sleep(0.005)
+        waiting.append(loop.create_task(wait_for_turn(later := loop.time() + 40)))
+        await asyncio.sleep(0)
+        assert came == [ends[1]], "who comes later does not go before one who waits"
         throttle.answered(loop.time())
         await asyncio.sleep(0.05)
-        assert came[0] == ends[1]
-        assert len(came) == 3, "two at once now"
-        await asyncio.gather(*waiting)
-
-    in_invented_time(story)
-
-
-def test_who_comes_later_does_not_go_before_one_who_waits() -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        throttle.refused(1.0, loop.time())
-        await asyncio.sleep(1.1)
-        came: list[str] = []
-
-        async def wait_for_turn(name: str, end: float) -> None:
-            assert not await throttle.wait_for_turn(end)
-            throttle.out += 1
-            came.append(name)
-
-        await wait_for_turn("first", loop.time() + 20)
-        waiting = [loop.create_task(wait_for_turn("waiting", loop.time() + 20))]
-        await asyncio.sleep(0.005)
-        throttle.out -= 1
-        waiting.append(loop.create_task(wait_for_turn("later", loop.time() + 30)))
-        await asyncio.sleep(0)
-        assert came == ["first"]
-        await asyncio.sleep(0.02)
-        assert came == ["first", "waiting"]
+        assert came == [ends[1], ends[0], ends[2]], "two at once now"
         throttle.out -= 1
         await asyncio.gather(*waiting)
+        assert came[-1] == later
 
-    in_invented_time(story)
-
-
-def test_who_would_wait_beyond_his_end_is_told_at_once() -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        throttle.refused(9.0, loop.time())
-        before = loop.time()
-        assert await throttle.wait_for_turn(before + 5) == 9.0
-        assert await throttle.wait_for_turn(before + 9) == 9.0, "at his very end too"
-        assert loop.time() == before
-        assert throttle.concurrency == 1
-
-    in_invented_time(story)
+    loop.run_until_complete(story())
 
 
-def test_one_answer_holds_back_for_so_long_and_no_longer() -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        assert throttle.refused(3600.0, loop.time()) == 3600.0
-        assert throttle.seconds_until_free() == 60.0
-
-    in_invented_time(story)
-
-
-def test_backoff_doubles_with_each_hold_and_begins_anew_after_an_answer() -> None:
-    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
-        for most in (0.5, 1, 2, 4, 8, 8):
-            assert most / 2 <= throttle.refused(None, loop.time()) <= most
-            throttle.refused(None, loop.time() - 0.1)  # it was under way: the same hold
-            await asyncio.sleep(throttle.seconds_until_free())
-        throttle.answered(loop.time())
-        assert throttle.refused(None, loop.time()) <= 0.5
-
-    in_invented_time(story)
+def test_a_wait_has_an_end_and_backoff_doubles_with_each_hold(
+    loop: Invented, throttle: AdaptiveThrottle
+) -> None:
+    assert throttle.refused(3600.0, loop.time()) == 3600.0
+    assert throttle.seconds_until_free() == 60.0, "one answer holds back for no longer"
+    throttle = AdaptiveThrottle(60.0, clock=loop.time)
+    throttle.refused(9.0, before := loop.time())
+    for end in (5, 9):  # at his very end too
+        assert loop.run_until_complete(throttle.wait_for_turn(before + end)) == 9.0
+    assert loop.time() == before, "who would wait beyond his end learns it at once"
+    assert throttle.concurrency == 1
+    throttle = AdaptiveThrottle(60.0, clock=loop.time)
+    for most in (0.5, 1, 2, 4, 8, 8):
+        assert most / 2 <= throttle.refused(None, loop.time()) <= most
+        throttle.refused(None, loop.time() - 0.1)  # it was under way: the same hold
+        loop.run_until_complete(asyncio.sleep(throttle.seconds_until_free()))
+    throttle.answered(loop.time())
+    assert throttle.refused(None, loop.time()) <= 0.5

@@ -172,7 +172,13 @@ def test_an_interrupt_while_records_are_removed_stops_one_removal(
     assert len(account.remaining) <= 1
 
 
-def test_records_that_cannot_be_removed_are_named(sandbox: chatkit.Sandbox) -> None:
+def test_records_that_cannot_be_removed_are_named_and_a_lost_delete_is_sent_again(
+    sandbox: chatkit.Sandbox,
+) -> None:
+    with bent(sandbox, after=status("flows", "delete", 500)) as account, account:
+        check_all(account)
+    assert not account.remaining
+
     def refused(x: Exchange) -> None:
         if x.of("flows", "delete"):
             x.headers["authorization"] = "Bearer nobody"
@@ -182,12 +188,6 @@ def test_records_that_cannot_be_removed_are_named(sandbox: chatkit.Sandbox) -> N
     assert account.remaining
     for text in account.remaining.values():
         assert re.fullmatch(r"flows/\d+: DELETE flows was answered with 401", text)
-
-
-def test_a_delete_without_an_answer_is_sent_again(sandbox: chatkit.Sandbox) -> None:
-    with bent(sandbox, after=status("flows", "delete", 500)) as account, account:
-        check_all(account)
-    assert not account.remaining
 
 
 # --- creates without an answer ---
@@ -258,9 +258,11 @@ def taken_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contacts, "fiction_numbers", lambda: numbers)
 
 
-def test_numbers_are_reserved_for_fiction() -> None:
+def test_numbers_are_reserved_for_fiction_and_the_parts_of_a_name_are_joined() -> None:
     for number in islice(fiction_numbers(), 500):
         assert re.fullmatch(r"[2-9]\d\d55501\d\d", number)
+    assert name_of({"first_name": "Ana", "middle_name": None, "last_name": "Cruz"}) == "Ana Cruz"
+    assert name_of({"first_name": None}) == ""
 
 
 @pytest.mark.usefixtures("taken_first")
@@ -317,8 +319,3 @@ def test_without_a_free_number_the_facts_of_contacts_are_unknown() -> None:
         outcomes = check_all(account)
     assert outcomes["create_contact"] == ("unknown", "no number reserved for fiction was free")
     assert outcomes["list_contacts"][0] == "holds"
-
-
-def test_the_parts_of_a_name_are_joined() -> None:
-    assert name_of({"first_name": "Ana", "middle_name": None, "last_name": "Cruz"}) == "Ana Cruz"
-    assert name_of({"first_name": None}) == ""

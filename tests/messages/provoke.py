@@ -1,4 +1,8 @@
-"""Run the lines of `CASES`, and write down what a user reads of each."""
+"""Run the mistakes of messages.txt, and write down what a user reads of each.
+
+A line after `>>> ` is an expression, below it stands what it says; a new one needs no more than its
+line. Those of a part share a client of the demo sandbox, its frames, and a folder of files.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,8 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
-from messages.cases import CASES
-
 SNAPSHOT = Path(__file__).with_name("messages.txt")
 NAME = {"type": "string", "__example__": "Ana"}
-_HEAD = """What users read of their mistakes: what happened, where, and what to do next.
-Made by `python -m messages` in the folder tests; compared by tests/messages/test_messages.py.
-"""
 
 
 @contextmanager
@@ -219,23 +218,22 @@ def output_of(line: str, names: dict[str, Any], folder: Path) -> str:
     return "\n".join(each.rstrip() for each in text.splitlines() if each.strip())
 
 
-def everything() -> dict[str, str]:
-    """Run all lines."""
-    with surroundings() as (names, folder):
-        return {line: output_of(line, names, folder) for lines in CASES.values() for line in lines}
-
-
-def written(outputs: dict[str, str]) -> str:
-    """Write the outputs, part by part."""
-    parts = [_HEAD]
-    for part, lines in CASES.items():
-        parts.append(f"\n=== {part} ===\n")
-        parts += [f">>> {line}\n{outputs[line]}\n" for line in lines]
-    return "\n".join(parts)
+#: A line, with what it says below it.
+_ENTRY = re.compile(r"^>>> ([^\n]*)(.*?)(?=\n\n>>> |\n\n\n=== |\n\Z)", re.MULTILINE | re.DOTALL)
 
 
 def read() -> dict[str, str]:
     """Read what is written down, by line."""
-    text = re.sub(r"\n=== .* ===\n", "", SNAPSHOT.read_text("utf-8"))
-    entries = [each.partition("\n") for each in re.split(r"(?m)^>>> ", text)[1:]]
-    return {line: output.strip() for line, _, output in entries}
+    return {line: text.strip() for line, text in _ENTRY.findall(SNAPSHOT.read_text("utf-8"))}
+
+
+def everything() -> dict[str, str]:
+    """Run all lines."""
+    with surroundings() as (names, folder):
+        return {line: output_of(line, names, folder) for line in read()}
+
+
+def written(outputs: dict[str, str]) -> str:
+    """Write the outputs below their lines, in place of those that stand there."""
+    text = SNAPSHOT.read_text("utf-8")
+    return _ENTRY.sub(lambda entry: f">>> {entry[1]}\n{outputs[entry[1]]}", text)

@@ -10,13 +10,13 @@ from chatkit.sandbox.service import OPERATIONS, PERMISSIONS, AccessTokens
 from chatkit.sandbox.store import Clock, SandboxStore
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: f"{each.method} {each.path}")
-def test_a_token_of_another_account_is_forbidden(operation):
+def test_a_token_of_another_account_is_forbidden():
     with Sandbox(seed="empty") as sandbox:
-        call, path = Caller(sandbox), operation.path.replace(":", "")
-        token = sandbox.make_token(*PERMISSIONS, account_id="1002")
-        assert call(operation.method, path, {}, token=token).status == 403
-        assert call(operation.method, path, {}, account="1002").status == 403
+        call, token = Caller(sandbox), sandbox.make_token(*PERMISSIONS, account_id="1002")
+        for operation in OPERATIONS:
+            path = operation.path.replace(":", "")
+            assert call(operation.method, path, {}, token=token).status == 403, operation
+            assert call(operation.method, path, {}, account="1002").status == 403, operation
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_token_of_another_account_is_forbidden(operation):
             "Bearer {token}, Bearer {token}",
             "Bearer \udcff",
             "Bearer \0",
-            "Bearer " + "x" * 100_000,
+            f"Bearer {'x' * 100_000}",
         ),
     ],
 )
@@ -42,21 +42,14 @@ def test_missing_wrong_and_malformed_tokens_are_refused(header, status):
         assert reply.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
 
 
-def test_the_scheme_is_read_without_regard_to_case():
-    with Sandbox() as sandbox:
-        reply = Caller(sandbox)("GET", "/contacts", authorization=f"bearer {sandbox.token}")
-        assert reply.status == 200
-
-
 @pytest.mark.parametrize("status", [403, 401, 404])
 def test_a_missing_permission_has_the_profiles_status(status):
     with Sandbox(profile=ServiceProfile(forbidden_status=status)) as sandbox:
-        assert Caller(sandbox)("GET", "/flows", token=sandbox.make_token()).status == status
-
-
-def test_a_permission_the_api_does_not_name_is_an_error():
-    with Sandbox() as sandbox, pytest.raises(ValueError, match="Chat Everything"):
-        sandbox.make_token("Chat Everything")
+        call = Caller(sandbox)
+        assert call("GET", "/flows", token=sandbox.make_token()).status == status
+        assert call("GET", "/flows", authorization=f"bearer {sandbox.token}").status == 200
+        with pytest.raises(ValueError, match="Chat Everything"):
+            sandbox.make_token("Chat Everything")
 
 
 def test_a_file_keeps_tokens_by_their_hash_only(tmp_path):
@@ -69,37 +62,25 @@ def test_a_file_keeps_tokens_by_their_hash_only(tmp_path):
         assert Caller(sandbox)("GET", "/flows", token=token).status == 403
 
 
-def limited(limit=3):
+def test_each_token_has_its_own_limit_of_calls_a_second():
     now = [100.0]
-    profile = ServiceProfile(rate_limit=limit)
+    profile = ServiceProfile(rate_limit=3)
     access = AccessTokens(SandboxStore(), profile, Clock(), now=lambda: now[0])
-    grants = [
+    one, another = (
         access.find_grant(f"Bearer {access.issue_token([], '1001', name)}")
         for name in ("one", "another")
-    ]
-    return access, grants, now
-
-
-def test_each_token_has_its_own_limit_of_calls_a_second():
-    access, (one, another), now = limited()
+    )
     for _ in range(3):
         access.count_call(one)
         access.count_call(another)
         now[0] += 0.25
-    with pytest.raises(RefusedRequest):
+    with pytest.raises(RefusedRequest) as caught:
         access.count_call(one)
+    assert caught.value.headers == {"retry-after": "1"}
     now[0] += 0.25  # the first call is a second old
     access.count_call(one)
     with pytest.raises(RefusedRequest):
         access.count_call(one)
-
-
-def test_a_429_names_the_seconds_to_wait():
-    access, (grant, _), _ = limited(limit=1)
-    access.count_call(grant)
-    with pytest.raises(RefusedRequest) as caught:
-        access.count_call(grant)
-    assert caught.value.headers == {"retry-after": "1"}
 
 
 def test_too_many_calls_are_answered_with_429():

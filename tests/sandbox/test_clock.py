@@ -9,16 +9,26 @@ import pytest
 from chatkit.sandbox.store import Clock, SeededClock
 
 
-def test_times_are_iso_8601_utc_in_milliseconds():
-    for clock in (Clock(), SeededClock("empty")):
-        stamp = clock.stamp()
-        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", stamp)
-        assert datetime.fromisoformat(stamp).utcoffset().total_seconds() == 0
+@pytest.mark.parametrize("clock", [Clock(), SeededClock("x")])
+def test_times_secrets_ids_and_tokens_have_their_form_and_differ(clock):
+    stamp = clock.stamp()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", stamp)
+    assert datetime.fromisoformat(stamp).utcoffset().total_seconds() == 0
+    for make, form in (
+        (clock.make_secret, "[0-9a-f]{64}"),
+        (clock.make_token, "[A-Za-z0-9_-]{43}"),
+        (clock.make_message_id, "msg_[0-9a-f]{24}"),
+    ):
+        one, other = make(), make()
+        assert re.fullmatch(form, one) and one != other
 
 
-def test_the_seeded_clock_ticks_a_second_with_each_write():
+def test_the_seeded_clock_ticks_a_second_with_each_write_and_goes_on_where_it_is_set():
     clock = SeededClock("empty")
     assert [clock.stamp()[-7:] for _ in range(3)] == ["01.000Z", "02.000Z", "03.000Z"]
+    clock = Clock()
+    clock.set_time(1000.0)
+    assert 1000 <= clock.now() < 1100
 
 
 def draws(clock: Clock) -> list[tuple[str, ...]]:
@@ -41,22 +51,6 @@ def test_a_restart_repeats_all_but_the_tokens():
     second = draws(clock)
     assert [row[:3] for row in second] == [row[:3] for row in first]
     assert len({row[3] for row in first + second}) == 6
-
-
-@pytest.mark.parametrize("clock", [Clock(), SeededClock("x")])
-def test_secrets_ids_and_tokens_have_their_form_and_differ(clock):
-    assert re.fullmatch("[0-9a-f]{64}", clock.make_secret())
-    assert re.fullmatch("[A-Za-z0-9_-]{43}", clock.make_token())
-    assert clock.make_secret() != clock.make_secret()
-    assert clock.make_token() != clock.make_token()
-    assert re.fullmatch("msg_[0-9a-f]{24}", clock.make_message_id())
-    assert clock.make_message_id() != clock.make_message_id()
-
-
-def test_a_clock_goes_on_from_the_time_it_is_set_to():
-    clock = Clock()
-    clock.set_time(1000.0)
-    assert 1000 <= clock.now() < 1100
 
 
 def test_a_timeline_ends_now_by_either_clock():

@@ -92,25 +92,19 @@ def test_a_delivery_has_the_attempts_of_the_schedule_each_signed_for_its_time(
     assert "500" in record["last_delivery_error"]
 
 
-def test_status_410_ends_the_attempts_and_leaves_the_webhook_active() -> None:
-    with receiving(answering(410)) as (call, listener, _):
-        call.sandbox.deliver("any", {})
-        assert call.sandbox.settle()
-        record = last_delivery(call)
-        assert len(listener.requests) == 1
-        assert record["is_active"] is True
-        assert record["last_delivery_http_status"] == 410
-
-
-def test_a_refused_delivery_is_not_attempted_again() -> None:
-    with Sandbox(seed="empty") as sandbox:
-        call = Caller(sandbox)
-        call.webhook(HOOK)
-        (outcome,) = sandbox.deliver("any", {})
-        assert outcome.status == "refused"
-        assert sandbox.settle()
-        assert last_delivery(call)["last_delivery_status"] == "refused"
-        assert last_delivery(call)["last_delivery_http_status"] is None
+def test_a_status_410_and_a_refusal_end_the_attempts_and_leave_the_webhook_active() -> None:
+    with receiving(answering(410)) as (call, listener, hook):
+        for allowed, http_status in ((True, 410), (False, None)):
+            if not allowed:
+                call("PATCH", f"/webhooks/{hook['id']}", {"url": "https://elsewhere.example/"})
+            (outcome,) = call.sandbox.deliver("any", {})
+            assert outcome.status == ("failed" if allowed else "refused")
+            assert call.sandbox.settle()
+            record = last_delivery(call)
+            assert len(listener.requests) == 1
+            assert record["is_active"] is True
+            assert record["last_delivery_status"] == outcome.status
+            assert record["last_delivery_http_status"] == http_status
 
 
 def test_a_slow_receiver_delays_no_other() -> None:
@@ -146,45 +140,40 @@ def test_a_delivery_to_a_busy_receiver_is_waiting() -> None:
         assert [json.loads(body)["data"] for body in listener.bodies] == [1, 2]
 
 
-def test_a_delivery_that_waits_for_its_next_attempt_does_not_delay_the_next_event() -> None:
+def test_a_delivery_that_waits_for_its_next_attempt_delays_no_event_and_asks_for_no_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with receiving(answering(500), retries=(30.0,)) as (call, listener, _):
         assert call.sandbox.deliver("any", 1)[0].status == "failed"
         listener.reply = OK
         assert call.sandbox.deliver("any", 2)[0].status == "delivered"
         assert [json.loads(body)["data"] for body in listener.bodies] == [1, 2]
         assert not call.sandbox.settle(0.01)
+        queue, looks = middleware_of(call.sandbox).service.queue, list[int]()
+        find = queue.find_next_due
+        monkeypatch.setattr(queue, "find_next_due", lambda *key: looks.append(1) or find(*key))
+        time.sleep(0.2)
+        assert len(looks) <= 2
 
 
-@pytest.mark.parametrize("how", ["deleted", "inactive"])
-def test_deliveries_of_a_webhook_that_is_deleted_or_inactive_are_dropped(how: str) -> None:
-    with receiving(answering(500), retries=(0.2, 30.0)) as (call, listener, hook):
-        call.sandbox.deliver("any", {})
-        if how == "deleted":
-            call("DELETE", f"/webhooks/{hook['id']}")
-        else:
-            call("PATCH", f"/webhooks/{hook['id']}", {"is_active": False})
-        assert call.sandbox.settle()
-        assert len(listener.requests) == 1
+CHANGES: dict[str, Callable[[Caller, str], object]] = {
+    "deleted": lambda call, path: call("DELETE", path),
+    "inactive": lambda call, path: call("PATCH", path, {"is_active": False}),
+    "moved": lambda call, path: call("PATCH", path, {"url": "https://hooks.example/new"}),
+    "reset": lambda call, path: call.sandbox.reset(),
+}
 
 
-def test_a_further_attempt_goes_to_the_current_address_of_the_webhook() -> None:
+@pytest.mark.parametrize("how", CHANGES)
+def test_a_further_attempt_goes_to_the_webhook_as_it_is_now(how: str) -> None:
     with receiving(answering(500), retries=(0.2,)) as (call, first, hook), listening() as new:
         call.sandbox.allow("https://hooks.example/new", to=new.url)
         call.sandbox.deliver("any", {})
-        call("PATCH", f"/webhooks/{hook['id']}", {"url": "https://hooks.example/new"})
+        CHANGES[how](call, f"/webhooks/{hook['id']}")
+        if how == "reset":
+            call.webhook("https://hooks.example/new")
         assert call.sandbox.settle()
-    assert (len(first.requests), len(new.requests)) == (1, 1)
-
-
-def test_a_reset_drops_waiting_deliveries() -> None:
-    with receiving(answering(500), retries=(30.0,)) as (call, listener, _):
-        call.sandbox.deliver("any", {})
-        call.sandbox.reset()
-        call.webhook(HOOK)
-        listener.reply = OK
-        assert call.sandbox.deliver("any", 2)[0].status == "delivered"
-        assert call.sandbox.settle()
-        assert len(listener.requests) == 2
+    assert (len(first.requests), len(new.requests)) == (1, 1 if how == "moved" else 0)
 
 
 @pytest.mark.parametrize("how", ["reset", "deleted"])
@@ -276,9 +265,18 @@ def test_an_unexpected_error_is_a_failed_attempt_and_does_not_end_the_worker(
     assert hook["webhook_secret"] not in caplog.text
 
 
-def test_closing_a_sandbox_does_not_wait_for_further_attempts() -> None:
-    with receiving(answering(500), retries=(3600.0,)) as (call, _, hook):
-        call.sandbox.deliver("any", {})
+def test_closing_a_sandbox_waits_for_attempts_under_way_and_for_no_further_ones() -> None:
+    begun = threading.Event()
+
+    def late(sock: socket.socket) -> None:
+        begun.set()
+        time.sleep(0.3)
+        sock.sendall(answering(500))
+
+    with receiving(late, retries=(3600.0,)) as (call, _, hook):
+        middleware_of(call.sandbox).deliver([PublishedEvent("any", {})], wait=0)
+        assert begun.wait(20)
+    assert [attempt.http_status for attempt in call.sandbox.attempts] == [500]
     names = {thread.name for thread in threading.enumerate()}
     assert f"chatkit-delivery-{hook['id']}" not in names
 

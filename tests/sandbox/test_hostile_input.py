@@ -92,22 +92,20 @@ def test_every_naughty_contact_name_is_kept_and_matched_by_a_search(
             assert answer["pagination"]["totalCount"] >= 1, name
 
 
-def test_every_naughty_text_of_a_flow_is_kept(wire: Wire, naughty: list[str]) -> None:
-    for name in naughty:
-        document = {"version": "7.0", "screens": [], "note": name, name: name}
-        sent = {"name": name, "template_name": name, "flow_json": document}
-        created = wire.create("/flows", sent)
-        assert created, name
-        record = wire.data(f"/flows/{created['id']}")
-        assert {field: record[field] for field in sent} == sent
-
-
-def test_every_naughty_text_of_a_content_is_kept(wire: Wire, naughty: list[str]) -> None:
+def test_every_naughty_text_of_a_flow_and_of_a_content_is_kept(
+    wire: Wire, naughty: list[str]
+) -> None:
     for at, text in enumerate(naughty):
-        sent = {"lang_code": "en", "text": text, "footer": text, "variables": {"1": text}}
-        assert wire.create(f"/templates/code{at}/contents", sent), text
-        record = wire.data(f"/templates/code{at}/contents/en")
-        assert {field: record[field] for field in sent} == sent
+        document = {"version": "7.0", "screens": [], "note": text, text: text}
+        flow = {"name": text, "template_name": text, "flow_json": document}
+        content = {"lang_code": "en", "text": text, "footer": text, "variables": {"1": text}}
+        path = f"/templates/code{at}/contents"
+        for resource, sent in (("/flows", flow), (path, content)):
+            created = wire.create(resource, sent)
+            assert created, text
+            key = created["id"] if resource == "/flows" else "en"
+            record = wire.data(f"{resource}/{key}")
+            assert {field: record[field] for field in sent} == sent
 
 
 def test_every_naughty_template_code_keeps_its_contents_or_is_refused(

@@ -2,9 +2,11 @@
 
 import json
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,8 @@ from chatkit.sandbox.scenario import BadScenario, ScriptLine, Timeline, parse_sc
 from chatkit.sandbox.store import Clock, SeededClock
 
 HOOK = "https://hooks.example/a"
+#: Scenarios and scripts that are refused, by the reason; lines, and what is read of them.
+REFUSED = tomllib.loads(Path(__file__).with_name("scripts.toml").read_text("utf-8"))
 LINES = ["> Is my bike ready?", "< Yes, since noon.", "> [image] This one", "> +👍", "> -"]
 
 
@@ -67,20 +71,18 @@ def test_a_conversation_is_delivered_line_by_line(call: Caller, listener: Listen
     assert [body["timestamp"] for body in bodies] == sorted(body["timestamp"] for body in bodies)
 
 
-def test_a_known_number_has_the_name_of_its_contact(call: Caller, listener: Listener) -> None:
+def test_a_webhook_receives_only_the_kinds_of_its_events_with_the_name_of_the_contact(
+    call: Caller,
+) -> None:
     call.contact("2125550142", "+1", name="Ines Maria Okafor")
-    call.sandbox.play("conversation", lines="> Hello", contact="+12125550142")
-    (body,) = delivered(listener)
-    assert value(body)["contacts"][0]["profile"]["name"] == "Ines Maria Okafor"
-
-
-def test_a_webhook_receives_only_the_kinds_of_its_events(call: Caller) -> None:
     with listening() as listener:
         call.sandbox.allow(HOOK, to=listener.url)
         call.webhook(HOOK, events=["chat.message.status"])
-        played = call.sandbox.play("conversation", lines=LINES)
+        played = call.sandbox.play("conversation", lines=LINES, contact="+12125550142")
     assert (len(played.events), len(played.deliveries)) == (8, 3)
     assert {body["event"] for body in delivered(listener)} == {"chat.message.status"}
+    names = {value(body)["contacts"][0]["profile"]["name"] for body in delivered(listener)}
+    assert names == {"Ines Maria Okafor"}
 
 
 @pytest.mark.parametrize(("failures", "unread"), [(0, 0), (0.25, 0.5), (1, 0.3), (0.05, 1)])
@@ -104,14 +106,15 @@ def test_a_campaign_has_exactly_the_given_shares(
     }
 
 
-def test_the_seed_decides_which_messages_of_a_campaign_fail(
+def test_the_seed_decides_which_messages_of_a_campaign_fail_and_some_readers_reply(
     call: Caller, listener: Listener
 ) -> None:
     numbers = [f"+120255501{at:02}" for at in range(20)]
 
     def failed(seed: int) -> set[str]:
         listener.requests.clear()
-        call.sandbox.play("campaign", seed=seed, template="x", contacts=numbers, failures=0.5)
+        options = {"failures": 0.5, "unread": 0, "replies": ["Yes", "No"]}
+        call.sandbox.play("campaign", seed=seed, template="x", contacts=numbers, **options)
         report = [value(body) for body in delivered(listener) if "statuses" in value(body)]
         ends = [one["statuses"][0] for one in report]
         return {one["recipient_id"] for one in ends if one["status"] == "failed"}
@@ -120,11 +123,6 @@ def test_the_seed_decides_which_messages_of_a_campaign_fail(
     assert len(first) == len(second) == 10
     assert first != second
     assert first == failed(1)
-
-
-def test_some_readers_of_a_campaign_reply(call: Caller, listener: Listener) -> None:
-    numbers = [f"+1202555010{n}" for n in range(5)]
-    call.sandbox.play("campaign", template="x", contacts=numbers, unread=0, replies=["Yes", "No"])
     output = [body for body in delivered(listener) if body["event"] == "chat.message.inbound"]
     assert {value(body)["messages"][0]["text"]["body"] for body in output} == {"Yes", "No"}
     assert all("context" in value(body)["messages"][0] for body in output)
@@ -149,57 +147,17 @@ def test_a_flow_is_answered_by_as_many_people_as_there_are_answers(
     assert {one["from"] for one in output} == {"12125550142", "12125550143"}
 
 
-@pytest.mark.parametrize(
-    ("scenario", "options", "reason"),
-    [
-        ("concert", {}, "there are: conversation"),
-        (
-            "conversation",
-            {},
-            "lines: Missing required argument; its options: lines, contact, name",
-        ),
-        ("conversation", {"lines": "> a", "color": 1}, "color: Unexpected"),
-        ("conversation", {"lines": "a"}, "line 1"),
-        ("conversation", {"lines": "> +👍"}, "no message of the account"),
-        ("conversation", {"lines": "> a", "contact": "Ada"}, "is not a number"),
-        ("conversation", {"lines": "> a", "name": 7}, "name: Input should be a valid string"),
-        ("conversation", {"lines": "> \ud800"}, "cannot be written as JSON"),
-        ("campaign", {"template": "x", "contacts": 1000}, "as many as the account has"),
-        ("campaign", {"template": "x", "contacts": 0}, "contacts must be"),
-        ("campaign", {"template": "x", "contacts": True}, "contacts: Input should be"),
-        ("campaign", {"template": "x", "contacts": []}, "contacts must be"),
-        ("campaign", {"template": "", "contacts": 1}, "template: String should have at least 1"),
-        (
-            "campaign",
-            {"template": "x", "contacts": 1, "failures": 2},
-            "failures: Input",
-        ),
-        (
-            "campaign",
-            {"template": "x", "contacts": 1, "unread": "all"},
-            "unread: Input",
-        ),
-        (
-            "campaign",
-            {"template": "x", "contacts": 1, "replies": "Yes"},
-            "replies: .str",
-        ),
-        ("flow", {"flow": 1, "answers": [{}]}, "no flow 1"),
-        ("flow", {"flow": 301, "answers": []}, "answers: Value should have at least 1"),
-        ("flow", {"flow": 301, "answers": {"a": 1}}, "answers: Input should be"),
-        ("flow", {"flow": 301, "answers": [{}, {}], "contacts": 1}, "need 2 contacts"),
-        ("flow", {"flow": 301, "answers": [{"n": float("nan")}]}, "cannot be written as JSON"),
-    ],
-)
+@pytest.mark.parametrize("scenario", REFUSED["scenarios"])
 def test_a_scenario_that_cannot_be_played_is_refused_and_nothing_is_delivered(
-    call: Caller, listener: Listener, scenario: str, options: dict[str, Any], reason: str
+    call: Caller, listener: Listener, scenario: str
 ) -> None:
     call.contact()
     call.flow()
     assert call.sandbox.settle()
     listener.requests.clear()
-    with pytest.raises(BadScenario, match=reason):
-        call.sandbox.play(scenario, **options)
+    for reason, text in REFUSED["scenarios"][scenario].items():
+        with pytest.raises(BadScenario, match=reason):
+            call.sandbox.play(scenario, **json.loads(text))
     assert listener.requests == []
 
 
@@ -223,49 +181,17 @@ def test_the_result_of_a_scenario_shows_failures_with_the_reason(call: Caller) -
 # --- scripts --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("line", "read"),
-    [
-        ("> Is it ready?", ScriptLine(False, "text", "Is it ready?")),
-        (">no space", ScriptLine(False, "text", "no space")),
-        ("> 1 + 1 = 2", ScriptLine(False, "text", "1 + 1 = 2")),
-        ("> +12125550142", ScriptLine(False, "text", "+12125550142")),
-        ("> - no", ScriptLine(False, "text", "- no")),
-        ("> 5 < 6", ScriptLine(False, "text", "5 < 6")),
-        ("> [image] The scratch", ScriptLine(False, "image", "The scratch")),
-        ("> [voice]", ScriptLine(False, "voice", "")),
-        ("> +👍", ScriptLine(False, "reaction", "👍")),
-        ("> -", ScriptLine(False, "reaction", "")),
-        ("< Yes.", ScriptLine(True, "text", "Yes.")),
-        ("< Wow!", ScriptLine(True, "text", "Wow!")),
-        ("< Call 5550142", ScriptLine(True, "text", "Call 5550142")),
-    ],
-)
-def test_a_line_is_read(line: str, read: ScriptLine) -> None:
-    assert parse_script([line]) == [read]
+@pytest.mark.parametrize(("line", "read"), REFUSED["lines"].items())
+def test_a_line_is_read(line: str, read: list[Any]) -> None:
+    assert parse_script([line]) == [ScriptLine(*read)]
+    assert parse_script(f"\n  {line}\n\n  < Two\n")[1].text == "Two"
 
 
-def test_a_text_of_many_lines_is_read_line_by_line() -> None:
-    assert [line.text for line in parse_script("\n  > One\n\n  < Two\n")] == ["One", "Two"]
-
-
-@pytest.mark.parametrize(
-    ("lines", "reason"),
-    [
-        ("Hello", "begin with >"),
-        (">", "nothing is said"),
-        ("> [gif] x", "image, video"),
-        ("", "a line at least"),
-        ([7], "line 1 must be text"),
-        ([], "a line at least"),
-        ("> a\n< b\nc", "line 3"),
-    ],
-)
-def test_a_script_that_cannot_be_read_is_refused_with_the_reason(
-    lines: object, reason: str
-) -> None:
-    with pytest.raises(BadScenario, match=reason):
-        parse_script(lines)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("reason", "lines"), REFUSED["scripts"].items())
+def test_a_script_that_cannot_be_read_is_refused_with_the_reason(reason: str, lines: Any) -> None:
+    for script in lines:
+        with pytest.raises(BadScenario, match=reason):
+            parse_script(script)
 
 
 @given(st.text())
@@ -323,14 +249,10 @@ def test_a_message_has_the_states_up_to_a_given_one(
     assert ("errors" in status) == (error is not None)
 
 
-def test_a_timeline_ends_now() -> None:
+def test_a_timeline_ends_now_and_in_a_seeded_sandbox_follows_the_one_before() -> None:
     before = int(time.time())
-    played = play_timeline(Clock())
-    last = int(change(played[-1])["messages"][0]["timestamp"])
+    last = int(change(play_timeline(Clock())[-1])["messages"][0]["timestamp"])
     assert before <= last <= time.time()
-
-
-def test_a_second_timeline_in_a_seeded_sandbox_follows_the_first() -> None:
     clock = SeededClock("empty")
     first, second = play_timeline(clock), play_timeline(clock)
     assert first[-1].stamp < second[0].stamp

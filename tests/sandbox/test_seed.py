@@ -52,11 +52,9 @@ def contacts(demo: Caller) -> list[dict[str, Any]]:
 def contents(demo: Caller) -> dict[tuple[str, str], dict[str, Any]]:
     """All contents, by template code and language."""
     return {
-        (code, item["lang_code"]): demo(
-            "GET", f"/templates/{code}/contents/{item['lang_code']}"
-        ).data
+        (code, lang): demo("GET", f"/templates/{code}/contents/{lang}").data
         for code in TEMPLATES
-        for item in demo("GET", f"/templates/{code}/contents").data
+        for lang in [item["lang_code"] for item in demo("GET", f"/templates/{code}/contents").data]
     }
 
 
@@ -94,22 +92,20 @@ def test_later_writes_are_the_same_whether_the_seed_was_copied_or_filled_anew() 
     assert b"webhook_secret" in written[0][0]
 
 
-def test_two_demos_of_one_process_share_no_write() -> None:
+def test_two_demos_of_one_process_share_no_write_and_only_an_empty_file_is_filled(
+    tmp_path: Path,
+) -> None:
     with Sandbox(seed="demo") as one, Sandbox(seed="demo") as other:
         assert Caller(one)("DELETE", "/contacts/50001").status == 200
         with Sandbox(seed="demo") as later:
             for each in (other, later):
                 assert Caller(each)("GET", "/contacts").total == 250
-
-
-def test_only_an_empty_file_is_filled(tmp_path: Path) -> None:
     with Sandbox(tmp_path / "a.db") as empty:
         Caller(empty).contact("2125550100")
-    with Sandbox(tmp_path / "a.db", seed="demo") as kept:
-        assert Caller(kept)("GET", "/contacts").total == 1
     Sandbox(tmp_path / "new.db", seed="demo").close()
-    with Sandbox(tmp_path / "new.db") as filled:
-        assert Caller(filled)("GET", "/contacts").total == 250
+    for name, seed, total in (("a.db", "demo", 1), ("new.db", None, 250)):
+        with Sandbox(tmp_path / name, seed=seed) as sandbox:
+            assert Caller(sandbox)("GET", "/contacts").total == total
 
 
 @pytest.mark.one_of(4)
@@ -163,16 +159,12 @@ def test_six_templates_in_up_to_eight_languages_have_drafts_and_flaws(
     assert methods["order_ready", "en"] is None
 
 
-def test_250_contacts_are_listed_and_six_more_are_inactive(demo: Caller) -> None:
-    assert demo("GET", "/contacts").total == 250
-    with Sandbox(seed="demo", profile=ServiceProfile(inactive_in_lists=True)) as all_listed:
-        assert Caller(all_listed)("GET", "/contacts").total == 256
-
-
 def test_every_number_is_reserved_for_fiction_and_of_one_contact(
     contacts: list[dict[str, Any]],
 ) -> None:
-    assert len({contact["number"] for contact in contacts}) == 250
+    with Sandbox(seed="demo", profile=ServiceProfile(inactive_in_lists=True)) as all_listed:
+        assert Caller(all_listed)("GET", "/contacts").total == 256, "six are inactive"
+    assert len({contact["number"] for contact in contacts}) == len(contacts) == 250
     for contact in contacts:
         assert FICTION.fullmatch(f"{contact['country_code']} {contact['number']}")
     assert len({contact["country_code"] for contact in contacts}) == 7

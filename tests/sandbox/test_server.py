@@ -47,18 +47,14 @@ def connect(base_url: str) -> socket.socket:
     return socket.create_connection((host.strip("[]"), int(port)), timeout=20)
 
 
-def test_a_taken_port_is_an_error_where_it_was_asked_for(fresh: Any) -> None:
-    with Sandbox() as other, pytest.raises(OSError), other.serve(port=fresh.port):
-        pytest.fail("two servers on one port")
-
-
 @linux
-def test_only_loopback_is_listened_to(fresh: Any) -> None:
-    listening = fresh.port
+def test_only_loopback_is_listened_to_and_a_taken_port_is_an_error(fresh: Any) -> None:
     table = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
     rows = [line.split() for line in table.splitlines() if line.split()[3] == "0A"]
-    addresses = {row[1].split(":")[0] for row in rows if int(row[1].split(":")[1], 16) == listening}
+    addresses = {row[1].split(":")[0] for row in rows if int(row[1][-4:], 16) == fresh.port}
     assert addresses == {"0100007F"}
+    with Sandbox() as other, pytest.raises(OSError), other.serve(port=fresh.port):
+        pytest.fail("two servers on one port")
 
 
 def test_another_loopback_name_can_be_served_under_that_name() -> None:
@@ -70,12 +66,15 @@ def test_another_loopback_name_can_be_served_under_that_name() -> None:
             assert sock.recv(65536).startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_block_that_fails_still_stops_the_server() -> None:
+def test_a_block_that_fails_still_stops_the_server_and_only_this_machine_is_served() -> None:
     with Sandbox() as sandbox:
         with pytest.raises(LookupError), sandbox.serve() as base_url:
             assert port_of(base_url) in own_ports()
             raise LookupError
         assert port_of(base_url) not in own_ports()
+        for host in ("0.0.0.0", "::", "192.0.2.1"):
+            with pytest.raises(OSError, match="this machine only"), sandbox.serve(host):
+                pass
 
 
 # --- many at once ---------------------------------------------------------------------
@@ -130,10 +129,3 @@ def test_calls_in_process_and_over_http_can_be_made_at_once(fresh: Any) -> None:
         statuses = [result.result(60) for result in results]
     assert statuses.count(201) == 200
     assert statuses.count(409) == 200
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
-def test_only_this_machine_is_served(host: str) -> None:
-    refused = pytest.raises(OSError, match="this machine only")
-    with Sandbox() as sandbox, refused, sandbox.serve(host):
-        pass

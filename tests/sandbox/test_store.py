@@ -46,22 +46,20 @@ def test_a_file_keeps_everything(path):
         assert call.contact("2025550155") == gone + 1
 
 
-def test_a_file_is_for_its_owner_alone(path):
-    with Sandbox(path):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        for sibling in path.parent.iterdir():
-            assert stat.S_IMODE(sibling.stat().st_mode) == 0o600
-
-
-def test_a_file_has_one_sandbox_at_a_time(path, monkeypatch):
+def test_a_file_is_for_its_owner_alone_and_has_one_sandbox_at_a_time(path, monkeypatch):
     monkeypatch.setattr("chatkit.sandbox.store._WAIT", 0)
     with Sandbox(path), pytest.raises(StoreError) as caught:
+        for each in path.parent.iterdir():
+            assert stat.S_IMODE(each.stat().st_mode) == 0o600
         Sandbox(path)
     assert str(caught.value) == (
         f"Another sandbox has the file {path} open, and had it for all of 0 seconds: "
         "close that sandbox, or take another file."
     )
     Sandbox(path).close()
+    with pytest.raises(StoreError, match="other quirks"):
+        Sandbox(path, quirks={"text_ids"})
+    Sandbox(path, profile=ServiceProfile(search_param="q")).close()
 
 
 def test_a_file_is_waited_for_while_another_sandbox_ends(path, monkeypatch):
@@ -72,7 +70,7 @@ def test_a_file_is_waited_for_while_another_sandbox_ends(path, monkeypatch):
         if len(waited) == 3:
             first.close()
 
-    monkeypatch.setattr("chatkit.sandbox.store._pause", pause)
+    monkeypatch.setattr("chatkit.sandbox.store.sleep_briefly", pause)
     with Sandbox(path) as second:
         assert len(waited) == 3 and Caller(second)("GET", "/contacts").total == 0
 
@@ -126,13 +124,6 @@ def test_a_file_of_another_program_is_refused_and_left_alone(tmp_path):
     connection.close()
     with pytest.raises(StoreError, match="another program"):
         Sandbox(other)
-
-
-def test_a_file_is_refused_under_a_profile_that_stores_otherwise(path):
-    Sandbox(path).close()
-    with pytest.raises(StoreError, match="other quirks"):
-        Sandbox(path, quirks={"text_ids"})
-    Sandbox(path, profile=ServiceProfile(search_param="q")).close()
 
 
 def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch, caplog):
@@ -204,22 +195,17 @@ def table(memory):
     return table
 
 
-def test_ids_count_from_the_first(table):
+def test_items_are_the_texts_of_ids_in_order_and_a_record_is_known_in_its_own_scope(table):
     assert list(table.list_ids("a")) == list(range(11, 31, 2))
     assert table.next_id() == 31
-
-
-@pytest.mark.parametrize("ids", [[], [11], [11, 12, 13], [11, 13, 29], [30]])
-def test_items_are_the_texts_of_the_given_ids_in_order(table, ids):
-    expected = ",".join(f'{{"id":{at}}}' for at in ids)
-    assert table.join_items(ids) == expected.encode()
-
-
-def test_a_record_is_known_in_its_own_scope_only(table):
-    assert table.find_record(11, "a").key == "k0"
-    assert table.find_record(11).key == "k0"
+    for ids in ([], [11], [11, 12, 13], [11, 13, 29], [30]):
+        assert table.join_items(ids) == ",".join(f'{{"id":{at}}}' for at in ids).encode()
+    row = table.find_record(11, "a")
+    assert row == table.find_record(11) and row.key == "k0"
     assert table.find_record(11, "b") is None
     assert table.find_by_key("b", "k0") is None
+    assert row.full_text == '{"id":11}'
+    assert row._replace(more='{"x":1}').full_text == '{"id":11,"x":1}'
 
 
 @pytest.mark.parametrize("listed", [False, True])
@@ -266,12 +252,6 @@ def test_a_key_that_is_shared_stays_with_the_newest(memory):
     assert table.find_by_key("s", "a").id == 2
     table.deactivate(table.find_record(1))
     assert table.find_by_key("s", "a").id == 2
-
-
-def test_a_get_shows_the_item_and_the_rest(table):
-    row = table.find_record(11)
-    assert row.full_text == '{"id":11}'
-    assert row._replace(more='{"x":1}').full_text == '{"id":11,"x":1}'
 
 
 def test_a_page_shows_later_writes_and_a_rollback(table, memory):

@@ -27,17 +27,13 @@ def server():
 
 def test_it_serves_from_the_moment_it_was_made_until_it_is_stopped() -> None:
     server = Server(hello, open_socket("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{server.port}/"
-    assert post(url, b"") == 200
+    assert post(f"http://127.0.0.1:{server.port}/", b"") == 200
     assert server.port in own_ports()
+    with pytest.raises(OSError, match="in use"):
+        open_socket("127.0.0.1", server.port)
     server.stop()
     server.stop()
     assert server.port not in own_ports()
-
-
-def test_a_taken_port_is_an_error_of_the_caller(server: Server) -> None:
-    with pytest.raises(OSError, match="in use"):
-        open_socket("127.0.0.1", server.port)
 
 
 def ended(sock: socket.socket, within: float) -> bool:
@@ -86,13 +82,6 @@ def test_a_connection_that_is_used_well_stays(server: Server) -> None:
             while not answer.endswith(b"0\r\n\r\n"):
                 answer += sock.recv(65536)
             assert answer.startswith(b"HTTP/1.1 200")
-
-
-def test_the_loop_of_the_caller_is_left_alone(server: Server) -> None:
-    async def inside() -> int:
-        return await asyncio.to_thread(post, f"http://127.0.0.1:{server.port}/", b"")
-
-    assert asyncio.run(inside()) == 200
 
 
 def test_a_server_that_is_stopped_says_nothing_of_the_calls_that_it_ends(

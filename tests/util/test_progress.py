@@ -43,20 +43,15 @@ def frames(text):
     return [part for part in text.replace("\n", "\r").split("\r") if part.strip()]
 
 
-def test_quick_work_shows_nothing(quick, capfd):
-    with Progress("contacts", 200) as bar:
-        for _ in range(100):
-            bar.add(2)
-    assert capfd.readouterr() == ("", "")
-
-
-def test_quick_work_does_not_even_load_the_bar(quick, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with Progress("contacts") as bar:
-        bar.add(1)
-
-
-def test_work_that_ends_before_it_begins_shows_nothing(slow, capfd):
+def test_quick_work_and_what_ends_before_it_begins_show_nothing_and_load_no_bar(
+    quick, capfd, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "tqdm.auto", None)
+        with Progress("contacts", 200) as bar:
+            for _ in range(100):
+                bar.add(2)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
     with Progress("contacts"):
         pass
     assert capfd.readouterr() == ("", "")
@@ -105,7 +100,7 @@ def test_an_error_closes_the_bar_where_it_stood(slow, capfd, error):
     assert not tqdm.tqdm._instances
 
 
-def test_the_widget_of_a_notebook_follows_the_total(slow, notebook):
+def test_the_widget_of_a_notebook_follows_the_total_and_is_red_when_work_failed(slow, notebook):
     with Progress("contacts") as bar:
         bar.add(10)
         bar.total = 50
@@ -116,13 +111,10 @@ def test_the_widget_of_a_notebook_follows_the_total(slow, notebook):
         bar.add(20)
     assert (output.container.children[1].value, output.container.children[1].max) == (40, 40)
     assert output.container.children[1].bar_style == "success"
-
-
-def test_the_widget_of_work_that_failed_is_red(slow, notebook):
     with pytest.raises(KeyboardInterrupt), Progress("contacts", 50) as bar:
         bar.add(5)
         raise KeyboardInterrupt
-    assert notebook[0].container.children[1].bar_style == "danger"
+    assert notebook[1].container.children[1].bar_style == "danger"
 
 
 @pytest.mark.parametrize("total", [50, 60])
@@ -135,18 +127,15 @@ def test_the_rate_counts_the_time_before_the_bar(slow, notebook, total):
         assert notebook[0].format_dict["elapsed"] >= 3600
 
 
-def test_what_a_person_must_see_is_one_line(capsys):
-    progress.print_line("Connected.")
-    assert capsys.readouterr().out == "Connected.\n"
-
-
-def test_who_watches_is_told_in_place_of_a_bar(slow, capsys):
+def test_who_watches_is_told_in_place_of_a_bar_and_a_line_is_one_line(slow, capsys):
     notes = []
-    with Progress("contacts", 3, lambda *message: notes.append(message)) as progress:
-        progress.add(1)
-        progress.add(2)
+    with Progress("contacts", 3, lambda *message: notes.append(message)) as bar:
+        bar.add(1)
+        bar.add(2)
     assert notes == [(1, 3), (3, 3)]
     assert capsys.readouterr() == ("", "")
+    progress.print_line("Connected.")
+    assert capsys.readouterr().out == "Connected.\n"
 
 
 # --- how long it takes, beforehand ----------------------------------------------------------
@@ -167,33 +156,26 @@ def notes(capsys, steps, after=""):
     return message
 
 
-def test_under_a_known_limit_a_long_reading_says_how_long_it_takes_at_once(capsys):
-    message = notes(capsys, [(0.1, 1, 1_000_000, 10.0), (9.0, 90, 999_911, 10.0)], "Go for a walk.")
-    assert message == [
+def test_a_forecast_is_told_at_once_under_a_limit_else_when_the_pace_is_known(capsys):
+    steps = [(0.1, 1, 1_000_000, 10.0), (9.0, 90, 999_911, 10.0)]
+    assert notes(capsys, steps, "Go for a walk.") == [
         "Reading 1,000,000 contacts takes about 28 hours: 1,000,000 more calls at 10 calls a "
         "second. Go for a walk.\n",
         "",
     ]
-
-
-def test_without_a_limit_it_is_told_once_some_calls_have_shown_the_pace(capsys):
     assert notes(capsys, [(0.0, 0, 10_000, INF), (0.5, 5, 9_995, INF), (2.0, 20, 9_980, INF)]) == [
         "",
         "",
         "Reading 1,000,000 contacts takes about 17 minutes: 9,980 more calls at 10 calls a "
         "second.\n",
     ]
-
-
-def test_a_limit_that_is_met_later_is_told_where_it_takes_twice_as_long(capsys):
+    # A limit that is met later is told where it takes twice as long.
     steps = [(0.2, 20, 10_000, INF), (0.4, 40, 9_980, 90.0), (9.0, 100, 9_900, 10.0)]
     first, same, later = notes(capsys, steps)
     assert "takes about 2 minutes: 10,000 more calls at 100 calls a second." in first
     assert not same
     assert "takes about 16 minutes: 9,900 more calls at 10 calls a second." in later
-
-
-def test_less_than_a_minute_is_not_told(capsys):
+    # Less than a minute is not told.
     assert notes(capsys, [(0.0, 0, 590, 10.0), (10.0, 100, 500, 10.0)]) == ["", ""]
 
 

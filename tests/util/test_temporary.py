@@ -48,24 +48,16 @@ def owner(here, code=OWNER, *arguments, **options):
     return child(code, *arguments, env=os.environ | {"TMPDIR": str(here)}, **options)
 
 
-def test_it_is_for_its_owner_alone_and_one_for_each_process(here):
+def test_it_is_one_for_each_process_for_its_owner_alone_and_goes_with_it(here):
+    (here / f"{files.TEMPORARY_PREFIX}half").mkdir()  # left before there was a lock: of nobody
     with owner(here) as one, owner(here) as other:
         folders = {one.stdout.readline().strip(), other.stdout.readline().strip()}
         assert folders == {str(place) for place in here.iterdir()} and len(folders) == 2
         assert all(stat.S_IMODE(place.stat().st_mode) == 0o700 for place in here.iterdir())
-    assert (
-        files.get_temporary_folder()
-        == files.get_temporary_folder()
-        == files.find_temporary_folder()
-    )
-
-
-def test_it_goes_with_its_process(here):
-    with owner(here) as process:
-        assert process.stdout.readline().strip()
-        assert any(here.iterdir())
-    assert process.returncode == 0
+    assert one.returncode == other.returncode == 0
     assert not any(here.iterdir())
+    own = files.get_temporary_folder()
+    assert own == files.get_temporary_folder() == files.find_temporary_folder()
 
 
 def test_what_a_killed_process_left_is_removed_by_the_next_and_only_that(here):
@@ -74,29 +66,13 @@ def test_what_a_killed_process_left_is_removed_by_the_next_and_only_that(here):
         of_living, of_killed = (p.stdout.readline().strip() for p in (living, killed))
         killed.kill()
         killed.wait()
+        living.send_signal(signal.SIGSTOP)  # a stopped process is not a dead one
         assert {str(place) for place in here.iterdir()} == {of_living, of_killed}
         with owner(here) as following:
             of_following = following.stdout.readline().strip()
             assert {str(place) for place in here.iterdir()} == {of_living, of_following}
         assert {str(place) for place in here.iterdir()} == {of_living}
-
-
-def test_a_stopped_process_is_not_a_dead_one(here):
-    with owner(here) as stopped:
-        folder = stopped.stdout.readline().strip()
-        stopped.send_signal(signal.SIGSTOP)
-        with owner(here) as following:
-            following.stdout.readline()
-        assert [str(place) for place in here.iterdir()] == [folder]
-        stopped.send_signal(signal.SIGCONT)
-
-
-def test_what_a_process_left_before_it_had_the_lock_is_removed(here):
-    """A folder without a lock belongs to nobody: its owner makes itself another one."""
-    (here / f"{files.TEMPORARY_PREFIX}half").mkdir()
-    with owner(here) as process:
-        folder = process.stdout.readline().strip()
-        assert [str(place) for place in here.iterdir()] == [folder]
+        living.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.parametrize("instant", ["tempfile.mkdtemp", "os.open"])

@@ -51,17 +51,18 @@ def test_a_secret_is_kept_by_account_and_webhook_when_asked_and_forgotten(file: 
             one.webhooks.secret(41)
 
 
-@pytest.mark.parametrize("broken", [Unavailable, ForgetfulKeyring])
-def test_without_a_working_keyring_it_is_said_where_the_secret_is(broken: Any) -> None:
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        *((each, r"webhook\.webhook_secret") for each in (Unavailable, ForgetfulKeyring)),
+        (LoudKeyring, r"^The keyring failed \(ValueError\)\. The signing"),
+    ],
+)
+def test_without_a_working_keyring_it_is_said_where_the_secret_is_and_it_is_not_let_through(
+    broken: Any, message: str
+) -> None:
     keyring.set_keyring(broken())
-    with client("1001") as one, pytest.raises(SettingsError, match=r"webhook\.webhook_secret"):
-        one.webhooks.keep_secret(41, Secret(TEXT))
-
-
-def test_a_broken_keyring_never_lets_the_secret_through() -> None:
-    keyring.set_keyring(LoudKeyring())
-    failed = r"^The keyring failed \(ValueError\)\. The signing"
-    with client("1001") as one, pytest.raises(SettingsError, match=failed) as caught:
+    with client("1001") as one, pytest.raises(SettingsError, match=message) as caught:
         one.webhooks.keep_secret(41, Secret(TEXT))
     error: BaseException | None = caught.value
     while error is not None:

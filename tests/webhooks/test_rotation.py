@@ -166,6 +166,7 @@ def test_it_shows_its_steps_and_warnings_and_never_the_secret(client: Client) ->
     assert rotation.secret.reveal() not in after + json.dumps(str(vars(rotation)))
 
 
+@given(numbers=st.sets(st.integers(1, 5)))
 @pytest.mark.parametrize(
     ("address", "taken", "outcome"),
     [
@@ -177,13 +178,9 @@ def test_it_shows_its_steps_and_warnings_and_never_the_secret(client: Client) ->
     ],
 )
 def test_the_unused_address_is_free_and_of_the_same_place(
-    address: str, taken: list[str], outcome: str
+    address: str, taken: list[str], outcome: str, numbers: set[int]
 ) -> None:
+    others = {f"https://a.example/?rotated={number}" for number in numbers}
+    assert make_unused_address("https://a.example/", others) not in others
     used = {f"https://a.example{each}" for each in taken}
     assert make_unused_address(f"https://a.example{address}", used) == f"https://a.example{outcome}"
-
-
-@given(st.sets(st.integers(1, 5)))
-def test_the_unused_address_is_always_free(numbers: set[int]) -> None:
-    taken = {f"https://a.example/?rotated={number}" for number in numbers}
-    assert make_unused_address("https://a.example/", taken) not in taken
