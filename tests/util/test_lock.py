@@ -290,7 +290,7 @@ FILES = {
     **dict.fromkeys(
         ("flowjson/components", "flowjson/graph", "imports/accessor", "imports/characters",
          "imports/columns", "imports/quality", "imports/tables/delimited", "localization/audit",
-         "localization/board", "localization/language", "localization/rules", "numbers",
+         "localization/board", "localization/checks", "localization/language", "numbers",
          "sandbox/scenario", "sandbox/templates", "widgets/controls"),
         "a file of the package itself, only read",
     ),
