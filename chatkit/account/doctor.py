@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 from pydantic import ValidationError
 
-from chatkit import settings
+from chatkit import report, settings
 from chatkit.api.answer import Answer, Pagination
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
@@ -26,15 +26,7 @@ from chatkit.client import Client, connect
 from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
 from chatkit.frames.snapshot import write_origin
 from chatkit.profile import ServiceProfile
-from chatkit.report import (
-    Report,
-    ReportPart,
-    folded,
-    html_heading,
-    make_object_frame,
-    table,
-    wrapped,
-)
+from chatkit.report import Report, ReportPart
 from chatkit.settings import TokenPlace
 from chatkit.util.display import many, visible
 from chatkit.webhooks import MAX_WEBHOOKS
@@ -83,7 +75,7 @@ class CheckupReport(Report):
     def frame(self) -> pd.DataFrame:
         """Return the checks as a DataFrame: `state`, `detail` and `next_step` by `check`."""
         names = [field.name for field in fields(Check)]
-        frame = make_object_frame(self.checks, names, texts=names).set_index("check")
+        frame = report.make_object_frame(self.checks, names, texts=names).set_index("check")
         write_origin(frame)
         return frame
 
@@ -97,20 +89,22 @@ class CheckupReport(Report):
         checks = [*known, *([summed] if unknown else [])]
         width = max((len(check.check) for check in checks), default=0)
         heading = f"Checkup of {visible(self.subject)}"
-        lines = wrapped("", heading)
+        lines = report.wrapped("", heading)
         for check in checks:
             head = f"  {check.state:<8} {check.check:<{width}}  "
-            lines += wrapped(head, visible(check.detail))
+            lines += report.wrapped(head, visible(check.detail))
             if check.next_step:
-                lines += wrapped(" " * len(head) + "-> ", visible(check.next_step))
-        yield ReportPart(lines, html_heading(heading))
+                lines += report.wrapped(" " * len(head) + "-> ", visible(check.next_step))
+        yield ReportPart(lines, report.html_heading(heading))
         as_assumed = [c for c in known if c.check.startswith(_POINT) and c.state == "ok"]
         yield _render_checks_table([check for check in known if check not in as_assumed])
         for summary, hidden in (
             (f"{len(as_assumed)} open points look as assumed", as_assumed),
             (f"{unknown_count} could not be determined", unknown),
         ):
-            yield ReportPart(html=folded(summary, [_render_checks_table(hidden)]) if hidden else "")
+            yield ReportPart(
+                html=report.folded(summary, [_render_checks_table(hidden)]) if hidden else ""
+            )
 
 
 #: How checks are shown, with the class of the style.
@@ -121,7 +115,7 @@ _CLASSES = {"problem": "delete", "warning": "update", "ok": "create", "unknown":
 def _render_checks_table(checks: Iterable[Check]) -> ReportPart:
     """Render checks as an HTML table, coloured by state."""
     rows = [[visible(text) for text in asdict(check).values()] for check in checks]
-    html = table(_COLUMNS, rows, severities=[_CLASSES[row[1]] for row in rows]).html
+    html = report.table(_COLUMNS, rows, severities=[_CLASSES[row[1]] for row in rows]).html
     return ReportPart(html=html)
 
 

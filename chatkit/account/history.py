@@ -47,28 +47,12 @@ class _LocatedRun(NamedTuple):
     name: str  #: the whole name of the run
     home: JournalStore | None  #: the store, if it is not the default one of this user
     parts: Mapping[str, KeptRun]  #: the runs of a fleet by account; else one without a name
+    missing: Mapping[str, str] = {}  #: the accounts without a readable journal, with the reason
 
     @property
     def is_fleet(self) -> bool:
         """Return whether it is the run of a fleet."""
         return "" not in self.parts
-
-    def explain_missing_journals(self) -> dict[str, str]:
-        """Return the accounts of a fleet's run without a readable journal, each with the reason."""
-        if not self.is_fleet:
-            return {}
-        stores = {kept.store.location: kept.store for kept in self.parts.values()}
-        names = [name for store in stores.values() for name in store.runs()]
-        listed = {name for name in names if parse_fleet_id(name) == self.name}
-        labels = next(kept.header.fleet_of for kept in self.parts.values() if kept.header)
-        runs = [make_fleet_part_id(self.name, n + 1) for n in range(len(labels))]
-        read = {kept.run for kept in self.parts.values()}
-        states = {run: "cannot be read" if run in listed else "is gone" for run in runs}
-        return {
-            label: f"The journal of its run {run} {states[run]}."
-            for label, run in zip(labels, runs, strict=True)
-            if run not in read
-        }
 
     def read_journals(
         self, read: Callable[[str, Journal], T], labels: Collection[str] | None = None
@@ -83,9 +67,9 @@ class _LocatedRun(NamedTuple):
             JournalError: None can be read.
             SettingsError: It is the run of one account, which cannot be opened.
         """
-        results, failed = dict[str, T](), self.explain_missing_journals()
+        results = dict[str, T]()
         parts = {n: part for n, part in self.parts.items() if labels is None or n in labels}
-        failed = {n: why for n, why in failed.items() if labels is None or n in labels}
+        failed = {n: why for n, why in self.missing.items() if labels is None or n in labels}
         for n, (label, part) in enumerate(parts.items(), 1):
             try:
                 with part.read() as opened:
@@ -382,7 +366,7 @@ def undo(
             f"This is {len(run):,} of {many(all_rows, 'row')} of the result: "
             "undo(result, rows=part.index) takes only these back, and undo(result) all of them."
         )
-    rows_of: dict[str, Any] = dict.fromkeys([*located.parts, *located.explain_missing_journals()])
+    rows_of: dict[str, Any] = dict.fromkeys([*located.parts, *located.missing])
     if rows is not None:
         rows_of = _group_by_account(rows, rows_of) if located.is_fleet else {"": rows}
     later = [*list_runs(located.home, lost=lambda _: None)]
@@ -405,28 +389,36 @@ def undo(
 # --- a run of a fleet -----------------------------------------------------------------
 
 
-def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
-    """Find the runs of the accounts in a fleet's run; return them by account.
+def _locate_fleet_run(name: str, at: JournalStore | None) -> _LocatedRun | None:
+    """Find the runs of the accounts in a fleet's run, and the accounts without one to read.
 
     Args:
         name: The name of the run, or the beginning of it.
         at: Where the journals are.
 
     Returns:
-        Those that can be read, in the order of the accounts; none if the name is that of one
-        run, of none, or the beginning of others too.
+        They, in the order of the accounts; None if the name is that of one run, of none, or the
+        beginning of others too, or if no journal can be read.
     """
     homes, lost = find_run_stores(at)
     fleets = {parse_fleet_id(each) for each in homes if name and each.startswith(name)}
     fleet = next(iter(fleets), "")
     if name in homes or len(fleets) != 1 or not fleet.startswith(name) or (lost and fleet != name):
-        return {}  # of one run, or of several: `find_run` asks for more of the name then
-    parts = [
-        kept for kept in list_runs(at, lost=lambda _: None) if kept.run.startswith(f"{fleet}-")
-    ]
-    parts.sort(key=lambda kept: (len(kept.run), kept.run))
-    # a damaged journal has no header: runs() lists it
-    return {kept.header.fleet[1]: kept for kept in parts if kept.header and kept.header.fleet}
+        return None  # of one run, or of several: `find_run` asks for more of the name then
+    labels: Sequence[str] = ()
+    kept = {}
+    for each in list_runs(at, lost=lambda _: None):
+        # a damaged journal has no header: runs() lists it
+        if parse_fleet_id(each.run) == fleet and each.header and each.header.fleet:
+            kept[each.run], labels = each, each.header.fleet_of
+    runs = {label: make_fleet_part_id(fleet, n) for n, label in enumerate(labels, 1)}
+    missing = {
+        label: f"The journal of its run {run} {'cannot be read' if run in homes else 'is gone'}."
+        for label, run in runs.items()
+        if run not in kept
+    }
+    parts = {label: kept[run] for label, run in runs.items() if run in kept}
+    return _LocatedRun(fleet, at, parts, missing) if parts else None
 
 
 def _check_fleet_started(located: _LocatedRun) -> None:
@@ -530,8 +522,8 @@ def _locate_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
             "chatkit.runs() lists the runs."
         )
     chosen = None if at is None else open_store(at)
-    if fleet := _find_fleet_runs(name, chosen):
-        return _LocatedRun(parse_fleet_id(next(iter(fleet.values())).run), chosen, fleet)
+    if fleet := _locate_fleet_run(name, chosen):
+        return fleet
     store, name = find_run(name, chosen)
     return _LocatedRun(name, chosen, {"": KeptRun(name, store, None, None)})
 

@@ -104,9 +104,10 @@ class AccountState:
         return self.records.get(noun, {})
 
 
-def format_name(name: Any, separator: str = "/") -> str:
+def format_name(noun: str, name: Any) -> str:
     """Format the name of a record as one text, like code/language of a content."""
-    return separator.join(map(str, name)) if isinstance(name, tuple | list) else str(name)
+    parts = name if isinstance(name, tuple | list) else (name,)
+    return DECLARED[noun].separator.join(map(str, parts))
 
 
 def make_name_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
@@ -282,7 +283,7 @@ def _index_records_by_name(
         keys = ", ".join(str(fields["id"]) for fields in rows[name])
         notes.append(
             f"{many(len(rows[name]), noun)} are called "
-            f"{values(format_name(name, DECLARED[noun].separator))} (ids {keys}): which is meant "
+            f"{values(format_name(noun, name))} (ids {keys}): which is meant "
             "cannot be told, so none of them is taken. Rename or delete all but one."
         )
     single = {name: same[0] for name, same in sorted(rows.items()) if name not in unclear}

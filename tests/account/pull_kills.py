@@ -47,7 +47,7 @@ def touches(path: Path, kill_at: int) -> None:
 def held(state: AccountState) -> str:
     """Return what a state holds as one text."""
     records = {
-        noun: {format_name(name): fields for name, fields in state.get(noun).items()}
+        noun: {format_name(noun, name): fields for name, fields in state.get(noun).items()}
         for noun in state.records
     }
     return json.dumps(records, sort_keys=True)
