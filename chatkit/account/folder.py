@@ -27,6 +27,7 @@ from chatkit.account.pending import GIT_FILES, IGNORE, PRIVATE, PendingPull, com
 from chatkit.account.planning import Named, plan_state, require_client
 from chatkit.account.reading import AccountState, Fields
 from chatkit.api.connection import Connection, describe_account
+from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.bulk.stores import read_changes_since
 from chatkit.client import Client, open_sandbox_client
 from chatkit.errors import InputError, JournalError, Problem, format_command, safe_repr
@@ -598,14 +599,12 @@ def _complete_account_records(
     state: AccountState, noun: str, base: Mapping[Any, Fields]
 ) -> dict[Any, dict[str, Any]]:
     """Return the records of an account; fields that it hides are taken from the base."""
-    records = {name: dict(fields) for name, fields in state.get(noun).items()}
-    for name, fields in records.items():
-        base_fields = base.get(name, {})
-        for each in reading.DECLARED[noun].always & base_fields.keys() - fields.keys():
-            fields[each] = base_fields[each]
-    for name in state.unclear.get(noun, ()):
-        if name in base:
-            records[name] = dict(base[name])
+    always, unclear = reading.DECLARED[noun].always, state.unclear.get(noun, ())
+    records = {
+        name: {n: value for n, value in base.get(name, {}).items() if n in always} | dict(fields)
+        for name, fields in state.get(noun).items()
+    }
+    records |= {name: dict(base[name]) for name in unclear if name in base}
     return dict(sorted(records.items()))
 
 
@@ -620,25 +619,28 @@ def _add_own_writes(base: FolderContents, contents: FolderContents, account: str
         contents: What the files hold.
         account: The account, in the words of a journal's header.
     """
-    known, since = {noun: dict(records) for noun, records in base.records.items()}, base.pulled
-    if since is None:
+    known = {noun: dict(records) for noun, records in base.records.items()}
+    if base.pulled is None:
         return known
     try:
-        for noun, records in known.items():
-            names = {
-                reading.format_name(noun, name): name
-                for name in (*records, *contents.records.get(noun, ()))
-            }
-            for _, _, _, change in read_changes_since(account, noun, since)[0]:
-                name = names.get(change.row[1]) if change.noun == noun else None
-                if change.kind == "delete":
-                    records.pop(name, None)
-                elif name is not None:
-                    # the service splits a name that was sent anew
-                    kept = _strip_parts({name: records.get(name, {})})[name]
-                    records[name] = reading.canonicalize_fields(noun, {**kept, **change.after})
+        written, _ = read_changes_since(account, ACCOUNT, base.pulled)
     except (InputError, JournalError) as error:  # an account can be read without journals
         print_line(str(error))
+        return known
+    names = {
+        (noun, reading.format_name(noun, name)): (records, name)
+        for noun, records in known.items()
+        for name in (*records, *contents.records.get(noun, ()))
+    }
+    for _, _, _, change in written:
+        records, name = names.get(change.row, ({}, None))
+        if change.kind == "delete":
+            records.pop(name, None)
+        elif name is not None:
+            # the service splits a name that was sent anew
+            kept = _strip_parts({name: records.get(name, {})})[name]
+            fields = {**kept, **change.after}
+            records[name] = reading.canonicalize_fields(change.row[0], fields)
     return known
 
 
@@ -829,11 +831,7 @@ class PullReport(Report):
 
 def _summarize_paths(paths: list[str]) -> Iterator[str]:
     """Yield the paths of files; where a folder has many, only their count."""
-    tops = [path for path in paths if "/" not in path]
-    yield from sorted(tops)
+    yield from sorted(path for path in paths if "/" not in path)
     for top in (pattern.partition("/")[0] for pattern in layout.RECORD_FILES.values()):
         inside = [path for path in paths if path.startswith(f"{top}/")]
-        if len(inside) > 2:
-            yield f"{len(inside):,} in {top}/"
-        else:
-            yield from inside
+        yield from [f"{len(inside):,} in {top}/"] if len(inside) > 2 else inside

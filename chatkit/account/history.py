@@ -10,17 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from chatkit.account.fleet_plan import FleetPlan
 from chatkit.api.connection import split_account
+from chatkit.bulk import plan as bulk_plan
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, is_finished
 from chatkit.bulk.outcomes import count_states, read_rows
-from chatkit.bulk.plan import (
-    Plan,
-    make_fleet_part_id,
-    parse_fleet_id,
-    restore_plan,
-    set_journal_location,
-)
+from chatkit.bulk.plan import Plan
 from chatkit.bulk.stores import delete_journals as prune_journals
 from chatkit.bulk.stores import find_run, find_run_stores, hide_password, list_runs, open_store
 from chatkit.bulk.undo import make_undo_plan
@@ -183,7 +178,7 @@ def _make_resume_plan(
         """Make the plan of one account from its journal."""
         find = partial(_find_run_target, opened.header, client, moved=moved)
         target = cast("PlanTarget", _LazyPlanTarget(find))
-        return restore_plan(opened, target, located.parts[label].store, located.home)
+        return bulk_plan.restore_plan(opened, target, located.parts[label].store, located.home)
 
     plans, failed = located.read_journals(make_plan)
     if not located.is_fleet:
@@ -378,7 +373,7 @@ def undo(
         plan = make_undo_plan(
             opened, target, include_adopted=include_adopted, only=only, later=later
         )
-        return set_journal_location(plan, located.home)
+        return bulk_plan.set_journal_location(plan, located.home)
 
     plans, failed = located.read_journals(make_plan, rows_of)
     if not located.is_fleet:
@@ -401,7 +396,7 @@ def _locate_fleet_run(name: str, at: JournalStore | None) -> _LocatedRun | None:
         beginning of others too, or if no journal can be read.
     """
     homes, lost = find_run_stores(at)
-    fleets = {parse_fleet_id(each) for each in homes if name and each.startswith(name)}
+    fleets = {bulk_plan.parse_fleet_id(each) for each in homes if name and each.startswith(name)}
     fleet = next(iter(fleets), "")
     if name in homes or len(fleets) != 1 or not fleet.startswith(name) or (lost and fleet != name):
         return None  # of one run, or of several: `find_run` asks for more of the name then
@@ -409,9 +404,9 @@ def _locate_fleet_run(name: str, at: JournalStore | None) -> _LocatedRun | None:
     kept = {}
     for each in list_runs(at, lost=lambda _: None):
         # a damaged journal has no header: runs() lists it
-        if parse_fleet_id(each.run) == fleet and each.header and each.header.fleet:
+        if bulk_plan.parse_fleet_id(each.run) == fleet and each.header and each.header.fleet:
             kept[each.run], labels = each, each.header.fleet_of
-    runs = {label: make_fleet_part_id(fleet, n) for n, label in enumerate(labels, 1)}
+    runs = {label: bulk_plan.make_fleet_part_id(fleet, n) for n, label in enumerate(labels, 1)}
     missing = {
         label: f"The journal of its run {run} {'cannot be read' if run in homes else 'is gone'}."
         for label, run in runs.items()
@@ -430,7 +425,7 @@ def _check_fleet_started(located: _LocatedRun) -> None:
         JournalError: It is not there, and no account has begun.
     """
     known = [*located.parts.values()]
-    if not known[0].store.has(make_fleet_part_id(located.name, 1)) and all(
+    if not known[0].store.has(bulk_plan.make_fleet_part_id(located.name, 1)) and all(
         each.last is None for each in known
     ):
         raise JournalError(
@@ -505,7 +500,7 @@ def prune(
     if not days >= 0:
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
     store, named = open_store(location), set(runs)
-    parts = {each for each in store.runs() if named and parse_fleet_id(each) in named}
+    parts = {each for each in store.runs() if named and bulk_plan.parse_fleet_id(each) in named}
     return prune_journals(store, days=days, runs=named | parts)
 
 

@@ -46,6 +46,12 @@ from chatkit.util.json import escape_key, is_deeper
 ACCOUNT, LEDGER, PRIVATE_FOLDER = "account.json", "translations.jsonl", ".chatkit"
 #: Where the file of each record is, by its noun.
 RECORD_FILES = {noun: reading.DECLARED[noun].file for noun in reading.NOUNS}
+_RECORD_FILE = re.compile(
+    "|".join(
+        f"(?P<{noun}>{re.escape(path)})".replace(r"\*", "[^/]+")
+        for noun, path in RECORD_FILES.items()
+    )
+)
 CONTACTS = reading.DECLARED[reading.CONTACT].file
 BASE, BASE_CONTACTS = f"{PRIVATE_FOLDER}/base.json", f"{PRIVATE_FOLDER}/contacts.csv"
 #: The version of this layout; a later chatkit may write another one.
@@ -144,18 +150,14 @@ def is_folder_file(path: str) -> bool:
     parts = path.split("/")
     if any(part.startswith(_HIDDEN_MARKS) for part in parts if part != PRIVATE_FOLDER):
         return False
-    if path in (ACCOUNT, CONTACTS, LEDGER, BASE, BASE_CONTACTS):
-        return True
-    return _find_noun(path) is not None
+    known = path in (ACCOUNT, CONTACTS, LEDGER, BASE, BASE_CONTACTS)
+    return known or _find_noun(path) is not None
 
 
 def _find_noun(path: str) -> str | None:
     """Return the noun of the record that a path names; None for other files."""
-    for noun, pattern in RECORD_FILES.items():
-        same_folder = path.partition("/")[0] == pattern.partition("/")[0]
-        if same_folder and path.count("/") == pattern.count("/") and path.endswith(".json"):
-            return noun
-    return None
+    match = _RECORD_FILE.fullmatch(path)
+    return match.lastgroup if match else None
 
 
 def _parse_name_cells(noun: str, path: str) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class PendingPull:
             archive, files = pending
             written: list[str] = []
             unwritten: list[str] = []
-            # those that go first: on some systems a new name differs from an old one in case alone
+            # removed files go first: a new name may differ from an old one in case alone
             order = sorted(
                 files.items(), key=lambda each: (each[1][1] is not None, each[0] in BASES)
             )

@@ -121,8 +121,8 @@ def _group_deletes(delete: Iterable[Named]) -> dict[str, list[str]]:
                 names[noun][reading.format_name(noun, name)] = None
             case _:
                 raise InputError(
-                    f"delete= names a resource ({', '.join(names)}) and a record of it, like ('flow', "
-                    f"'Order survey') or 'content order_ready/de', not {reference!r:.60}."
+                    f"delete= names a resource ({', '.join(names)}) and a record of it, like "
+                    f"('flow', 'Order survey') or 'content order_ready/de', not {reference!r:.60}."
                 )
     return {noun: list(each) for noun, each in names.items()}
 
@@ -171,10 +171,9 @@ class _StatePlanner:
                 f"This service lists deleted {noun}s, too, and nothing tells them from others: "
                 "those that it lists are taken to be there."
             )
-        live: dict[str, list[Mapping[str, Any]]] = {}
-        for name, row in reading.iter_records(declared, frame):
-            if name is not None:
-                live.setdefault(reading.format_name(noun, name), []).append(row)
+        groups = reading.group_records(noun, frame)
+        groups.pop(None, None)
+        live = {reading.format_name(noun, name): same for name, same in groups.items()}
         kept_names: set[str] = set()
         rows: dict[str, dict[str, Any]] = {}
         for name, fields in self.state.get(noun).items():

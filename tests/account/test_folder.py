@@ -68,7 +68,7 @@ def test_a_pull_writes_small_sorted_files_without_secrets_and_a_second_one_nothi
     place.write_text(json.dumps(json.loads(place.read_text("utf-8"))), "utf-8")  # means the same
     before = texts(folder)
     assert {path.split("/")[0] for path in before} == {
-        *("account.json", "webhooks", "flows", "templates", ".chatkit"),
+        *("account.json", "webhooks", "flows", "templates", ".chatkit", "translations.jsonl"),
     }
     times = {path: (folder.path / path).stat().st_mtime_ns for path in before}
     assert folder.pull(client).changes == {}
