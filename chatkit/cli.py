@@ -255,14 +255,14 @@ _ARGUMENT_KINDS: dict[str, dict[str, Any]] = {
     "--profile": {"type": _read_profile, "metavar": "FILE"},
     **dict.fromkeys(("--access", "--db", "--out", "--secrets"), _FILE),
 }
-_PLAN_OPTIONS = ("--contacts", "--delete", "--broken", "--skip-invalid")
-_APPLY_OPTIONS = ("--yes", "--many", "--irreversible", "--secrets")
+_PLAN_OPTIONS = "--contacts --delete --broken --skip-invalid"
+_APPLY_OPTIONS = "--yes --many --irreversible --secrets"
 
 _Command: TypeAlias = Callable[[Any], int | None]
-_COMMANDS: list[tuple[_Command, tuple[str, ...], dict[str, Any]]] = []
+_COMMANDS: list[tuple[_Command, str, dict[str, Any]]] = []
 
 
-def _command(*arguments: str, **defaults: Any) -> Callable[[_Command], _Command]:
+def _command(arguments: str = "", **defaults: Any) -> Callable[[_Command], _Command]:
     """Register a function as a command, with its name, its docstring and these arguments."""
 
     def register(run: _Command) -> _Command:
@@ -293,7 +293,7 @@ def _make_parser() -> argparse.ArgumentParser:
         subparser = commands.add_parser(
             run.__name__[1:], help=title[:1].lower() + title[1:], description=about, **options
         )
-        for each in arguments:
+        for each in arguments.split():
             word = each.removesuffix("?")
             how = _ARGUMENT_KINDS.get(word) or ({"action": "store_true"} if word[0] == "-" else {})
             if word[0] != "-":
@@ -306,7 +306,7 @@ def _make_parser() -> argparse.ArgumentParser:
 # --- notebooks, sandbox and inbox -----------------------------------------------------------
 
 
-@_command("folder?", "--port", "--no-browser", port=8888)
+@_command("folder? --port --no-browser", port=8888)
 def _lab(args: _Arguments) -> None:
     """Open the guided notebooks in JupyterLab.
 
@@ -409,10 +409,7 @@ def _serving(server: str, *kinds: type[Exception]) -> Iterator[None]:
         raise errors.SettingsError(f"The {server} cannot be served: {error}") from None
 
 
-@_command(
-    *("--host", "--port", "--db", "--seed", "--profile", "--latency", "--faults"),
-    *("--allow", "--json"),
-)
+@_command("--host --port --db --seed --profile --latency --faults --allow --json")
 @explain_missing_part("chatkit sandbox")
 def _sandbox(args: _Arguments) -> None:
     """Serve the whole service on this machine.
@@ -492,10 +489,7 @@ Then in a notebook: client = chatkit.connect("practice")
 """
 
 
-@_command(
-    *("serve", "--host", "--port", "--db", "--secret-stdin", "--refuse-unverified"),
-    *("--profile", "--json"),
-)
+@_command("serve --host --port --db --secret-stdin --refuse-unverified --profile --json")
 @explain_missing_part("chatkit inbox")
 def _inbox(args: _Arguments) -> None:
     """Receive deliveries of webhooks, and keep each before it is acknowledged.
@@ -553,10 +547,7 @@ def _doctor(args: _Arguments) -> int:
     return report.status
 
 
-@_command(
-    *("name", "--base-url", "--account-id", "--token-stdin", "--access", "--token-file"),
-    "--profile",
-)
+@_command("name --base-url --account-id --token-stdin --access --token-file --profile")
 def _login(args: _Arguments) -> None:
     """Keep a connection, its token in the keyring.
 
@@ -673,7 +664,7 @@ def _connections(args: _Arguments) -> None:
         args.write(f"None yet. Keep one with `{format_command('login NAME')}`.")
 
 
-@_command("remember", "codes", "name")
+@_command("remember codes name")
 def _templates(args: _Arguments) -> None:
     """Replace the template codes stored with a connection.
 
@@ -709,10 +700,8 @@ def _is_connection(text: str) -> bool:
 
 def _is_path(text: str) -> bool:
     """Return whether a word names a folder, its revision, or a file, and no connection."""
-    looks_like_path = bool(
-        re.search(r"[@/\\]", text) or (text and Path(text).expanduser().exists())
-    )
-    return looks_like_path and not _is_connection(text)
+    is_there = re.search(r"[@/\\]", text) or (text and Path(text).expanduser().exists())
+    return bool(is_there) and not _is_connection(text)
 
 
 def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> None:
@@ -748,7 +737,7 @@ def _open_account(name: str) -> chatkit.Client:
     return chatkit.connect(to)
 
 
-@_command("folder", "name", "--contacts", "--templates", "--conflicts", "--other-account")
+@_command("folder name --contacts --templates --conflicts --other-account")
 def _pull(args: _Arguments) -> None:
     """Keep an account in a folder, as files for git.
 
@@ -774,7 +763,7 @@ def _pull(args: _Arguments) -> None:
     args.show(report)
 
 
-@_command("left", "right", "--contacts", "--templates", "--json")
+@_command("left right --contacts --templates --json")
 def _diff(args: _Arguments) -> int:
     """Show what differs between two accounts or folders.
 
@@ -800,7 +789,7 @@ def _diff(args: _Arguments) -> int:
     return DIFFERENT if comparison else DONE
 
 
-@_command("folder", "name", *_PLAN_OPTIONS, "--markdown", "--out", "--rehearse")
+@_command(f"folder name {_PLAN_OPTIONS} --markdown --out --rehearse")
 def _plan(args: _Arguments) -> int:
     """Show the changes that would make an account equal to a folder.
 
@@ -854,7 +843,7 @@ def _plan_of_folder(args: _Arguments, client: chatkit.Client, *, restore: bool =
 # --- apply, and what has been applied -------------------------------------------------------
 
 
-@_command("source", "name?", "--rehearsed", *_PLAN_OPTIONS, *_APPLY_OPTIONS)
+@_command(f"source name? --rehearsed {_PLAN_OPTIONS} {_APPLY_OPTIONS}")
 def _apply(args: _Arguments) -> int | None:
     """Apply a plan that `plan --out FILE` has written, or bring an account to what a folder holds.
 
@@ -906,7 +895,7 @@ def _apply(args: _Arguments) -> int | None:
         return _apply_after_review(plan, args)
 
 
-@_command("folder", "name", *_PLAN_OPTIONS, *_APPLY_OPTIONS, rehearsed=False)
+@_command(f"folder name {_PLAN_OPTIONS} {_APPLY_OPTIONS}", rehearsed=False)
 def _restore(args: _Arguments) -> int:
     """Restore an account from a folder.
 
@@ -934,7 +923,7 @@ def _runs(args: _Arguments) -> None:
             print(f"Go on with an open run: {format_command(f'resume {begun[0]}')}")
 
 
-@_command("run", "name?", "--moved", "--secrets")
+@_command("run name? --moved --secrets")
 def _resume(args: _Arguments) -> int:
     """Go on with a run that was interrupted.
 
@@ -959,7 +948,7 @@ def _resume(args: _Arguments) -> int:
         return _report_run(result, secrets, file, args)
 
 
-@_command("run", "name?", "--moved", "--include-adopted", "--out", *_APPLY_OPTIONS)
+@_command(f"run name? --moved --include-adopted --out {_APPLY_OPTIONS}")
 def _undo(args: _Arguments) -> int:
     """Take a run back.
 

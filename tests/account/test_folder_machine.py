@@ -184,3 +184,37 @@ class FolderMachine(RuleBasedStateMachine):
 
 TestFolder = FolderMachine.TestCase
 TestFolder.settings = settings(max_examples=volume(5), stateful_step_count=14)
+
+
+@pytest.mark.parametrize("how", ["apply", "save", "crash"])
+def test_an_edit_of_what_was_written_here_is_planned_and_not_taken_for_a_colleagues(
+    how: str,
+) -> None:
+    """The same rules in an order that needs each of them, whatever hypothesis draws."""
+    state = FolderMachine()
+    state.pull_first()
+    step = {"how": how, "restore": False, "call": 3}
+    try:
+        for footer in ("two", None):
+            state.edit_file(language="en", footer=footer)
+            state.plan(delete=False, **step)
+        state.edit_file(language="pl", footer="one")
+        state.edit_file(language="de", footer=MISSING)
+        state.plan(delete=True, **step)
+        state.edit_file(language="pl", footer="two")
+        state.edit_file(language="de", footer="two")
+        state.plan(delete=False, **step)
+        for again in ("save", "apply"):
+            state.undo(how=again)
+        state.edit_file(language="en", footer="one")
+        state.plan(delete=False, **step)
+        state.change_account(language="en", footer="two", planned=True)
+        state.plan(delete=False, **step)
+        state.edit_file(language="en", footer=None)
+        state.plan(delete=False, **step)
+        state.pull(conflicts="refuse")
+        state.pull(conflicts="files")
+        state.plan(delete=False, **step)
+        state.holds()
+    finally:
+        state.teardown()
