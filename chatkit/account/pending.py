@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from typing import Any
 
@@ -51,10 +51,8 @@ class PendingPull:
         """Lock the folder in a block; without `make` only if something was ever pulled."""
         if make:
             make_folder(self._folder)
-        if not os.access(self._folder, os.W_OK):
-            yield
-            return
-        with lock_file(self._folder / "folder"):
+        can_lock = os.access(self._folder, os.W_OK)
+        with lock_file(self._folder / "folder") if can_lock else nullcontext():
             yield
 
     def save(self, texts: Mapping[str, bytes | None], digests: Mapping[str, str | None]) -> None:

@@ -81,8 +81,8 @@ def test_what_differs_is_a_row_for_each_field_and_for_each_thing_of_one_side(
     assert "Contacts: 1 changed, 1 only left" in message
 
 
-SAID = {"lang_code": "en", "text": "Hi"}
-UNSAID: dict[str, Any] = {
+FIELDS = {"lang_code": "en", "text": "Hi"}
+DEFAULTS: dict[str, Any] = {
     "footer": None, "is_draft": False, "headers": [], "parameter_format": "TEXT", "buttons": None,
 }  # fmt: skip
 FLOW = {"flow_json": {"version": "7.3", "screens": []}}
@@ -91,8 +91,8 @@ FLOW = {"flow_json": {"version": "7.3", "screens": []}}
 @pytest.mark.parametrize(
     ("noun", "left", "right", "fields"),
     [
-        ("content", SAID, SAID | UNSAID, []),
-        ("content", SAID, SAID | UNSAID | {"is_draft": True}, ["is_draft"]),
+        ("content", FIELDS, FIELDS | DEFAULTS, []),
+        ("content", FIELDS, FIELDS | DEFAULTS | {"is_draft": True}, ["is_draft"]),
         ("flow", FLOW, {"flow_json": dict(reversed(FLOW["flow_json"].items()))}, []),
         ("flow", FLOW, {"flow_json": FLOW["flow_json"] | {"version": "7.2"}}, ["flow_json"]),
     ],
