@@ -362,6 +362,9 @@ def test_journals_that_are_missing_stop_their_accounts_alone(
     result = chatkit.resume(plan.id)
     assert by_account(result) == {n: ["applied"] * 2 for n in LABELS if n not in lost}
     assert list(result.attrs["stops"]) == lost
+    for n, reason in zip(positions, result.attrs["stops"].values(), strict=True):
+        assert f"{plan.id}-00{n}" in reason
+        assert {delete: "is gone", damage: "cannot be read"}.get(spoil, "is damaged") in reason
     capsys.readouterr()
     journals = chatkit.account.journal(plan.id)
     assert journals.account.unique().tolist() == [n for n in LABELS if n not in lost]
