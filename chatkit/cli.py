@@ -700,8 +700,8 @@ def _is_connection(text: str) -> bool:
 
 def _is_path(text: str) -> bool:
     """Return whether a word names a folder, its revision, or a file, and no connection."""
-    is_there = re.search(r"[@/\\]", text) or (text and Path(text).expanduser().exists())
-    return bool(is_there) and not _is_connection(text)
+    path_like = re.search(r"[@/\\]", text) or (text and Path(text).expanduser().exists())
+    return bool(path_like) and not _is_connection(text)
 
 
 def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> None:

@@ -115,8 +115,8 @@ def test_codes_of_one_side_are_looked_for_on_the_other(two: tuple[Client, Client
     other = chatkit.Sandbox(seed="demo")  # which brings those that it has
     with chatkit.connect(other) as client:
         client.templates("review_request").update("en", footer="Bye")
-    for sides in ((left, other), (other, left)):
-        assert [one.key for one in compare(*sides)] == ["review_request/en"]
+    for pair in ((left, other), (other, left)):
+        assert [one.key for one in compare(*pair)] == ["review_request/en"]
 
 
 def test_what_strangers_wrote_is_escaped_and_visible_wherever_it_stands() -> None:

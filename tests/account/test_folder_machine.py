@@ -32,7 +32,7 @@ TEXT = "Your bike is ready."
 #: The footer of a content: None has none, MISSING is no content at all.
 footers = st.sampled_from(["one", "two", None, MISSING])
 languages = st.sampled_from(LANGUAGES)
-Side = dict[str, Any]
+Version = dict[str, Any]
 
 
 class FolderMachine(RuleBasedStateMachine):
@@ -43,7 +43,7 @@ class FolderMachine(RuleBasedStateMachine):
         self.top = Path(tempfile.mkdtemp())
         self.folder = chatkit.Folder(self.top / "shop")
         self.client = chatkit.connect(chatkit.Sandbox(seed="empty"))
-        self.live: Side = dict.fromkeys(LANGUAGES, MISSING)
+        self.live: Version = dict.fromkeys(LANGUAGES, MISSING)
         for language in ("de", "en"):
             self._write_live(language, "one")
         self.files, self.base = dict(self.live), dict(self.live)
@@ -81,7 +81,7 @@ class FolderMachine(RuleBasedStateMachine):
     def pull(self, conflicts: Any) -> None:
         merged, clash = {}, False
         for language in LANGUAGES:
-            file, live, base = (side[language] for side in (self.files, self.live, self.base))
+            file, live, base = (version[language] for version in (self.files, self.live, self.base))
             if base is MISSING and MISSING not in (file, live):
                 base = None  # both made it: field by field
             merged[language] = live if file == base else file
@@ -104,7 +104,7 @@ class FolderMachine(RuleBasedStateMachine):
     def plan(self, how: str, restore: bool, delete: bool, call: int) -> None:
         writes, left, refused = {}, [], []
         for language in LANGUAGES:
-            file, live, base = (side[language] for side in (self.files, self.live, self.base))
+            file, live, base = (version[language] for version in (self.files, self.live, self.base))
             if file is MISSING or file == live:
                 if delete and file is MISSING and live is not MISSING:
                     writes[language] = (live, MISSING)
@@ -149,10 +149,10 @@ class FolderMachine(RuleBasedStateMachine):
     def holds(self) -> None:
         if hasattr(self, "client"):
             states = self.folder.state(), read_account(self.client, [CODE])
-            for state, side in zip(states, (self.files, self.live), strict=True):
+            for state, version in zip(states, (self.files, self.live), strict=True):
                 records = [state.get("content").get((CODE, each)) for each in LANGUAGES]
                 kept = [MISSING if each is None else each.get("footer") for each in records]
-                assert dict(zip(LANGUAGES, kept, strict=True)) == side
+                assert dict(zip(LANGUAGES, kept, strict=True)) == version
 
     # --- how ------------------------------------------------------------------------
 

@@ -146,7 +146,7 @@ def shop(original: Path, tmp_path: Path) -> Path:
 
 
 def operations(shop: Path, client: chatkit.Client) -> dict[str, Callable[[], Any]]:
-    """What reads a folder, and the pull that may write most."""
+    """Return what reads a folder, and the pull that may write most."""
     folder = chatkit.Folder(shop)
     return {
         "repr": lambda: repr(folder),
