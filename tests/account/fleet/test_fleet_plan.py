@@ -342,8 +342,9 @@ def delete(run: str) -> None:
 
 
 @pytest.mark.parametrize("spoil", [damage, damage_a_change, delete])
-@pytest.mark.parametrize("begun", [False, True])
-@pytest.mark.parametrize("positions", [(1,), (2,), (1, 3), (1, 2, 3)])
+@pytest.mark.parametrize(
+    ("begun", "positions"), [(False, (1,)), (True, (2,)), (True, (1, 3)), (False, (1, 2, 3))]
+)
 def test_journals_that_are_missing_stop_their_accounts_alone(
     accounts, capsys, spoil, begun, positions
 ):
