@@ -38,7 +38,7 @@ from chatkit.bulk.apply import STOPPING, Interrupt, PlanTarget
 from chatkit.bulk.journal import make_run_id
 from chatkit.bulk.outcomes import Row, read_rows
 from chatkit.bulk.plan import Plan
-from chatkit.bulk.stores import open_run_journal, open_store
+from chatkit.bulk.stores import open_store
 from chatkit.bulk.undo import make_undo_plan
 from chatkit.client import Client, get_plan_target, open_client
 from chatkit.errors import ChatkitError, InputError, JournalError
@@ -370,7 +370,7 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     for label, numbers in rows.items():
         part = plan.plans[label]
         try:
-            with open_run_journal(part.id, part._at) as journal:
+            with bulk_plan.read_journal(part) as journal:
                 undo = make_undo_plan(journal, part._target, include_adopted=False, only=numbers)
             plans[label] = bulk_plan.set_journal_location(undo, part._at)
         except JournalError as error:
@@ -401,7 +401,7 @@ def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bo
     """
     can_resume = True
     try:
-        with open_run_journal(plan.id, plan._at) as journal:
+        with bulk_plan.read_journal(plan) as journal:
             rows = read_rows(journal)
     except JournalError as error:
         reason = _format_stop_reason(error)

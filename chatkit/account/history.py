@@ -17,7 +17,7 @@ from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, 
 from chatkit.bulk.outcomes import count_states, read_rows
 from chatkit.bulk.plan import Plan
 from chatkit.bulk.stores import delete_journals as prune_journals
-from chatkit.bulk.stores import find_run, find_run_stores, hide_password, list_runs, open_store
+from chatkit.bulk.stores import find_run, hide_password, list_runs, open_store
 from chatkit.bulk.undo import make_undo_plan
 from chatkit.client import Client, connect, get_plan_target, list_open_clients
 from chatkit.errors import InputError, JournalError, SettingsError, get_first_line
@@ -160,7 +160,7 @@ def _open_run(
     part = next(iter(located.parts.values()))
     with part.read() as opened:
         header, rows = opened.header, read_rows(opened)
-    last = part.store.summary(part.run).last
+    last = part.last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.make_result_frame(rows, header.run, header.names, stopped)
 
@@ -395,24 +395,25 @@ def _locate_fleet_run(name: str, at: JournalStore | None) -> _LocatedRun | None:
         They, in the order of the accounts; None if the name is that of one run, of none, or the
         beginning of others too, or if no journal can be read.
     """
-    homes, lost = find_run_stores(at)
+    lost: list[JournalError] = []
+    homes = {kept.run: kept for kept in list_runs(at, lost.append)}
     fleets = {bulk_plan.parse_fleet_id(each) for each in homes if name and each.startswith(name)}
     fleet = next(iter(fleets), "")
     if name in homes or len(fleets) != 1 or not fleet.startswith(name) or (lost and fleet != name):
         return None  # of one run, or of several: `find_run` asks for more of the name then
     labels: Sequence[str] = ()
-    kept = {}
-    for each in list_runs(at, lost=lambda _: None):
+    known = {}
+    for run, kept in homes.items():
         # a damaged journal has no header: runs() lists it
-        if bulk_plan.parse_fleet_id(each.run) == fleet and each.header and each.header.fleet:
-            kept[each.run], labels = each, each.header.fleet_of
+        if bulk_plan.parse_fleet_id(run) == fleet and kept.header and kept.header.fleet:
+            known[run], labels = kept, kept.header.fleet_of
     runs = {label: bulk_plan.make_fleet_part_id(fleet, n) for n, label in enumerate(labels, 1)}
     missing = {
         label: f"The journal of its run {run} {'cannot be read' if run in homes else 'is gone'}."
         for label, run in runs.items()
-        if run not in kept
+        if run not in known
     }
-    parts = {label: kept[run] for label, run in runs.items() if run in kept}
+    parts = {label: known[run] for label, run in runs.items() if run in known}
     return _LocatedRun(fleet, at, parts, missing) if parts else None
 
 
@@ -519,8 +520,8 @@ def _locate_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
     chosen = None if at is None else open_store(at)
     if fleet := _locate_fleet_run(name, chosen):
         return fleet
-    store, name = find_run(name, chosen)
-    return _LocatedRun(name, chosen, {"": KeptRun(name, store, None, None)})
+    kept = find_run(name, chosen)
+    return _LocatedRun(kept.run, chosen, {"": kept})
 
 
 def _find_run_target(header: RunHeader, client: _Clients, *, moved: bool) -> PlanTarget:

@@ -818,6 +818,15 @@ def get_store(plan: Plan) -> JournalStore:
     return open_store(plan._at, passing=plan._target.transport.connection.passing)
 
 
+def read_journal(plan: Plan) -> Journal:
+    """Open the journal of a plan whose run has begun to be read.
+
+    Raises:
+        JournalError: It is gone, or damaged.
+    """
+    return (plan._store or get_store(plan)).read(plan.id)
+
+
 def set_journal_location(plan: Plan, at: At | None) -> Plan:
     """Set where the journal of a plan is kept, in place of CHATKIT_RUNS; return the plan."""
     plan._at = at

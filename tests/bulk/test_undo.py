@@ -30,7 +30,7 @@ import chatkit
 from chatkit.bulk.outcomes import read_rows
 from chatkit.bulk.plan import get_setting
 from chatkit.bulk.rendering import get_result_run
-from chatkit.bulk.stores import list_runs, open_run_journal
+from chatkit.bulk.stores import find_run, list_runs
 from chatkit.bulk.undo import find_undone_rows
 
 OTHER = {**DOCUMENT, "version": "7.2"}
@@ -157,7 +157,7 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
     name = result.attrs["chatkit"]["run"]
 
     def gone():
-        with open_run_journal(name) as kept:
+        with find_run(name).read() as kept:
             return sorted(find_undone_rows(name, read_rows(kept), [*list_runs()]))
 
     assert gone() == []
