@@ -35,6 +35,7 @@ from chatkit.api.throttle import Throttle
 from chatkit.bulk import plan as bulk_plan
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import STOPPING, Interrupt, PlanTarget
+from chatkit.bulk.changes import LeftOutRow, RefusedCell
 from chatkit.bulk.journal import make_run_id
 from chatkit.bulk.outcomes import Row, read_rows
 from chatkit.bulk.plan import Plan
@@ -120,13 +121,13 @@ class FleetPlan(Report):
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `account`, and the columns of `Plan.refused`."""
         tables = {name: plan.refused for name, plan in self.plans.items()}
-        return rendering.join_account_tables(tables, rendering.make_refused_frame(()))
+        return rendering.join_account_tables(tables, rendering.make_tuple_frame(RefusedCell, ()))
 
     @property
     def left_out(self) -> pd.DataFrame:
         """The rows of runs that changed nothing: `account`, and the columns of `Plan.left_out`."""
         tables = {name: plan.left_out for name, plan in self.plans.items()}
-        return rendering.join_account_tables(tables, rendering.make_left_out_frame(()))
+        return rendering.join_account_tables(tables, rendering.make_tuple_frame(LeftOutRow, ()))
 
     @property
     def secrets(self) -> dict[str, dict[Any, Secret]]:

@@ -18,8 +18,9 @@ import pandas as pd
 
 from chatkit.account import reading
 from chatkit.account.reading import AccountState, Fields
+from chatkit.bulk.changes import RefusedCell
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
-from chatkit.bulk.plan import Plan, RefusedCell, get_setting, get_target, join_plans
+from chatkit.bulk.plan import Plan, get_setting, get_target, join_plans
 from chatkit.client import Client, get_plan_target, get_resource
 from chatkit.errors import InputError
 from chatkit.frames.frame import records

@@ -67,8 +67,9 @@ from chatkit.widgets.table import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.changes import RefusedCell
     from chatkit.bulk.journal import At, KeptRun
-    from chatkit.bulk.plan import Plan, RefusedCell
+    from chatkit.bulk.plan import Plan
 
 
 _OUTDATED = "Out of date: something was edited since this review."

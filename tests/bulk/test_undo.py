@@ -101,20 +101,6 @@ def test_what_a_later_run_changed_is_a_conflict_that_names_the_run(sandbox, clie
     assert stale.apply(many=True)["reason"].tolist() == [f"the run {run} deleted it meanwhile"]
 
 
-def test_only_what_took_effect_is_taken_back(sandbox, client):
-    content(sandbox), content(sandbox, lang_code="de", text="Hallo")
-    frame = client.templates("order_ready").frame().assign(text="Same")
-    frame.loc["xx", "text"] = "never known"
-    plan = client.templates("order_ready").plan(frame, broken=True)
-    call(sandbox, "PUT", "templates/order_ready/contents/de", text="Same")
-    result = plan.apply(many=True)
-    assert states(result) == ["applied", "unchanged", "failed"]
-    back = chatkit.undo(result)
-    assert [change.key for change in back.changes] == ["en"]
-    assert cells(back) == []
-    assert back.left_out["state"].tolist() == ["unchanged", "failed"]
-
-
 def test_the_notes_count_the_rows_that_come_back_with_loss_and_no_others(sandbox, client):
     contacts(sandbox, 1)
     new = pd.DataFrame({"number": [number(n) for n in (1, 2, 3)], "country_code": "+1"})
