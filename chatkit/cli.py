@@ -49,17 +49,13 @@ import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout, suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import chatkit
 from chatkit import errors
-from chatkit.errors import (
-    explain_missing_part,
-    format_command,
-    list_command_folders,
-    read_file_bytes,
-)
+from chatkit.errors import explain_missing_part, format_command
 from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:
@@ -259,14 +255,14 @@ _ARGUMENT_KINDS: dict[str, dict[str, Any]] = {
     "--profile": {"type": _read_profile, "metavar": "FILE"},
     **dict.fromkeys(("--access", "--db", "--out", "--secrets"), _FILE),
 }
-_PLAN_OPTIONS = ("--contacts", "--delete", "--broken", "--skip-invalid")
-_APPLY_OPTIONS = ("--yes", "--many", "--irreversible", "--secrets")
+_PLAN_OPTIONS = "--contacts --delete --broken --skip-invalid"
+_APPLY_OPTIONS = "--yes --many --irreversible --secrets"
 
 _Command: TypeAlias = Callable[[Any], int | None]
-_COMMANDS: list[tuple[_Command, tuple[str, ...], dict[str, Any]]] = []
+_COMMANDS: list[tuple[_Command, str, dict[str, Any]]] = []
 
 
-def _command(*arguments: str, **defaults: Any) -> Callable[[_Command], _Command]:
+def _command(arguments: str = "", **defaults: Any) -> Callable[[_Command], _Command]:
     """Register a function as a command, with its name, its docstring and these arguments."""
 
     def register(run: _Command) -> _Command:
@@ -297,7 +293,7 @@ def _make_parser() -> argparse.ArgumentParser:
         subparser = commands.add_parser(
             run.__name__[1:], help=title[:1].lower() + title[1:], description=about, **options
         )
-        for each in arguments:
+        for each in arguments.split():
             word = each.removesuffix("?")
             how = _ARGUMENT_KINDS.get(word) or ({"action": "store_true"} if word[0] == "-" else {})
             if word[0] != "-":
@@ -310,7 +306,7 @@ def _make_parser() -> argparse.ArgumentParser:
 # --- notebooks, sandbox and inbox -----------------------------------------------------------
 
 
-@_command("folder?", "--port", "--no-browser", port=8888)
+@_command("folder? --port --no-browser", port=8888)
 def _lab(args: _Arguments) -> None:
     """Open the guided notebooks in JupyterLab.
 
@@ -338,10 +334,9 @@ def _lab(args: _Arguments) -> None:
                 f"Changed by you, so kept as they are: {', '.join(edited)}. There are newer ones: "
                 "rename yours, and they come with the next `chatkit lab`."
             )
-    flags = ["--ip=127.0.0.1", f"--port={args.port}", "--allow-root"]
-    flags.append("--Application.log_level=WARN")  # the address once, not a screen of notes
-    flags.append("-y")  # Ctrl-C ends it without a question
-    flags += ["--no-browser"] * args.no_browser
+    # the address once, not a screen of notes; Ctrl-C ends it without a question
+    flags = ["--ip=127.0.0.1", "--allow-root", "--Application.log_level=WARN", "-y"]
+    flags += [f"--port={args.port}", *["--no-browser"] * args.no_browser]
     if (folder / "0_start.ipynb").exists():
         flags.append("--LabApp.default_url=/lab/tree/0_start.ipynb")
     with redirect_stdout(args.output):
@@ -390,7 +385,9 @@ def _set_up_terminals() -> list[str]:
     anew: there the folder is put in front once the profile has been read.
     """
     name = "chatkit.exe" if os.name == "nt" else "chatkit"
-    folder = next((one for one in list_command_folders() if os.path.exists(f"{one}/{name}")), None)
+    folder = next(
+        (one for one in errors.list_command_folders() if os.path.exists(f"{one}/{name}")), None
+    )
     if folder is None:
         return []
     os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])
@@ -412,10 +409,7 @@ def _serving(server: str, *kinds: type[Exception]) -> Iterator[None]:
         raise errors.SettingsError(f"The {server} cannot be served: {error}") from None
 
 
-@_command(
-    *("--host", "--port", "--db", "--seed", "--profile", "--latency", "--faults"),
-    *("--allow", "--json"),
-)
+@_command("--host --port --db --seed --profile --latency --faults --allow --json")
 @explain_missing_part("chatkit sandbox")
 def _sandbox(args: _Arguments) -> None:
     """Serve the whole service on this machine.
@@ -495,10 +489,7 @@ Then in a notebook: client = chatkit.connect("practice")
 """
 
 
-@_command(
-    *("serve", "--host", "--port", "--db", "--secret-stdin", "--refuse-unverified"),
-    *("--profile", "--json"),
-)
+@_command("serve --host --port --db --secret-stdin --refuse-unverified --profile --json")
 @explain_missing_part("chatkit inbox")
 def _inbox(args: _Arguments) -> None:
     """Receive deliveries of webhooks, and keep each before it is acknowledged.
@@ -556,10 +547,7 @@ def _doctor(args: _Arguments) -> int:
     return report.status
 
 
-@_command(
-    *("name", "--base-url", "--account-id", "--token-stdin", "--access", "--token-file"),
-    "--profile",
-)
+@_command("name --base-url --account-id --token-stdin --access --token-file --profile")
 def _login(args: _Arguments) -> None:
     """Keep a connection, its token in the keyring.
 
@@ -676,7 +664,7 @@ def _connections(args: _Arguments) -> None:
         args.write(f"None yet. Keep one with `{format_command('login NAME')}`.")
 
 
-@_command("remember", "codes", "name")
+@_command("remember codes name")
 def _templates(args: _Arguments) -> None:
     """Replace the template codes stored with a connection.
 
@@ -712,10 +700,8 @@ def _is_connection(text: str) -> bool:
 
 def _is_path(text: str) -> bool:
     """Return whether a word names a folder, its revision, or a file, and no connection."""
-    looks_like_path = bool(
-        re.search(r"[@/\\]", text) or (text and Path(text).expanduser().exists())
-    )
-    return looks_like_path and not _is_connection(text)
+    path_like = re.search(r"[@/\\]", text) or (text and Path(text).expanduser().exists())
+    return bool(path_like) and not _is_connection(text)
 
 
 def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> None:
@@ -738,24 +724,20 @@ def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> N
         )
 
 
-@contextmanager
-def _open_account(name: str) -> Iterator[chatkit.Client]:
-    """Open an account by its name while the block lasts."""
+def _open_account(name: str) -> chatkit.Client:
+    """Open an account by its name, which the caller closes."""
     from chatkit import settings
 
-    to: str | None = name
-    if name == ENVIRONMENT and name not in settings.names():
-        to = None
-        if settings.resolve(None) is None:
-            raise errors.SettingsError(
-                "The variables name no account: set CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and "
-                "CHATKIT_TOKEN."
-            )
-    with chatkit.connect(to) as client:
-        yield client
+    to = None if name == ENVIRONMENT and name not in settings.names() else name
+    if to is None and settings.resolve(None) is None:
+        raise errors.SettingsError(
+            "The variables name no account: set CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and "
+            "CHATKIT_TOKEN."
+        )
+    return chatkit.connect(to)
 
 
-@_command("folder", "name", "--contacts", "--templates", "--conflicts", "--other-account")
+@_command("folder name --contacts --templates --conflicts --other-account")
 def _pull(args: _Arguments) -> None:
     """Keep an account in a folder, as files for git.
 
@@ -781,7 +763,7 @@ def _pull(args: _Arguments) -> None:
     args.show(report)
 
 
-@_command("left", "right", "--contacts", "--templates", "--json")
+@_command("left right --contacts --templates --json")
 def _diff(args: _Arguments) -> int:
     """Show what differs between two accounts or folders.
 
@@ -807,7 +789,7 @@ def _diff(args: _Arguments) -> int:
     return DIFFERENT if comparison else DONE
 
 
-@_command("folder", "name", *_PLAN_OPTIONS, "--markdown", "--out", "--rehearse")
+@_command(f"folder name {_PLAN_OPTIONS} --markdown --out --rehearse")
 def _plan(args: _Arguments) -> int:
     """Show the changes that would make an account equal to a folder.
 
@@ -822,16 +804,14 @@ def _plan(args: _Arguments) -> int:
     with _open_account(args.name) as client:
         plan = _plan_of_folder(args, client)
         stopped = plan.objections(many=True, irreversible=True)
-        rehearsals = []
+        reports: list[Any] = [plan]
         if args.rehearse and len(plan) and not stopped:
-            rehearsals = [chatkit.rehearse(plan)]
-            stopped = rehearsals[0].problems
+            reports.append(rehearsal := chatkit.rehearse(plan))
+            stopped = rehearsal.problems
         if args.out:
             plan.save(args.out)
-        if args.markdown:
-            args.show("\n\n".join(each.markdown() for each in (plan, *rehearsals)))
-        else:
-            args.show("\n\n".join(map(str, (plan, *rehearsals))))
+        texts = (each.markdown() if args.markdown else str(each) for each in reports)
+        args.show("\n\n".join(texts))
     if args.out and stopped:
         print(f"{args.out} is written, but the plan is blocked: no `apply` takes it. Plan again.")
     elif args.out:
@@ -839,7 +819,7 @@ def _plan(args: _Arguments) -> int:
     return DIFFERENT if stopped else DONE
 
 
-def _print_apply_command(plan: Plan | FleetPlan, args: _Arguments) -> None:
+def _print_apply_command(plan: Plan | FleetPlan, args: _Arguments) -> int:
     """Print the command that applies a written plan, with the flags that it needs."""
     objections, names = plan.objections(), ("many", "irreversible")
     flags = [f"--{n}" for n in names if len(plan.objections(**{n: True})) < len(objections)]
@@ -847,6 +827,7 @@ def _print_apply_command(plan: Plan | FleetPlan, args: _Arguments) -> None:
     step = "It is blocked, as shown above. If it is right, apply it" if flags else "Apply it"
     if len(plan):
         print(f"Written. {step}: {format_command(shlex.join(words))}")
+    return DONE
 
 
 def _plan_of_folder(args: _Arguments, client: chatkit.Client, *, restore: bool = False) -> Plan:
@@ -862,7 +843,7 @@ def _plan_of_folder(args: _Arguments, client: chatkit.Client, *, restore: bool =
 # --- apply, and what has been applied -------------------------------------------------------
 
 
-@_command("source", "name?", "--rehearsed", *_PLAN_OPTIONS, *_APPLY_OPTIONS)
+@_command(f"source name? --rehearsed {_PLAN_OPTIONS} {_APPLY_OPTIONS}")
 def _apply(args: _Arguments) -> int | None:
     """Apply a plan that `plan --out FILE` has written, or bring an account to what a folder holds.
 
@@ -906,18 +887,15 @@ def _apply(args: _Arguments) -> int | None:
                 return DIFFERENT
         elif (state := begun["state"].iloc[0]) not in ("open", "damaged"):
             when = f"{begun['started'].iloc[0]:%Y-%m-%d %H:%M} UTC, run {plan.id}"
-            done = state == "finished"
-            step = (
-                f"`{format_command(f'undo {plan.id}')}` takes it back."
-                if done
-                else f"It is {state}."
-            )
+            step = f"It is {state}."
+            if state == "finished":
+                step = f"`{format_command(f'undo {plan.id}')}` takes it back."
             args.show(f"This plan was already applied on {when}: nothing was sent. {step}")
-            return DONE if done else DIFFERENT
+            return DONE if state == "finished" else DIFFERENT
         return _apply_after_review(plan, args)
 
 
-@_command("folder", "name", *_PLAN_OPTIONS, *_APPLY_OPTIONS, rehearsed=False)
+@_command(f"folder name {_PLAN_OPTIONS} {_APPLY_OPTIONS}", rehearsed=False)
 def _restore(args: _Arguments) -> int:
     """Restore an account from a folder.
 
@@ -945,7 +923,7 @@ def _runs(args: _Arguments) -> None:
             print(f"Go on with an open run: {format_command(f'resume {begun[0]}')}")
 
 
-@_command("run", "name?", "--moved", "--secrets")
+@_command("run name? --moved --secrets")
 def _resume(args: _Arguments) -> int:
     """Go on with a run that was interrupted.
 
@@ -970,7 +948,7 @@ def _resume(args: _Arguments) -> int:
         return _report_run(result, secrets, file, args)
 
 
-@_command("run", "name?", "--moved", "--include-adopted", "--out", *_APPLY_OPTIONS)
+@_command(f"run name? --moved --include-adopted --out {_APPLY_OPTIONS}")
 def _undo(args: _Arguments) -> int:
     """Take a run back.
 
@@ -983,13 +961,13 @@ def _undo(args: _Arguments) -> int:
     """
     _check_order("undo", args.run, args.name or "", "RUN")
     with _open_account(args.name) if args.name else nullcontext() as client:
-        how = {"moved": args.moved, "include_adopted": args.include_adopted}
-        plan = chatkit.undo(args.run, client, **how)
+        plan = chatkit.undo(
+            args.run, client, moved=args.moved, include_adopted=args.include_adopted
+        )
         if args.out:
             plan.save(args.out)
             args.show(plan)
-            _print_apply_command(plan, args)
-            return DONE
+            return _print_apply_command(plan, args)
         status = _apply_after_review(plan, args)
         if status == DONE and (left := len(plan.refused)):
             print(f"{many(left, 'row')} of the run not taken back: listed above.")
@@ -1007,15 +985,13 @@ def _find_connection(path: Path) -> str:
     from chatkit import settings
 
     try:
-        account = json.loads(read_file_bytes(path))["plans"][0]["setting"]["account"]
+        account = json.loads(errors.read_file_bytes(path))["plans"][0]["setting"]["account"]
     except (ValueError, LookupError, TypeError, RecursionError):
         raise errors.PlanRefused(f"{path} is not a saved plan: `plan --out` writes one.") from None
     known = settings.resolve(None) if os.environ.get("CHATKIT_BASE_URL") else None
-    if known is not None and known.account == account:
-        return ENVIRONMENT
-    for name in settings.names():
-        kept = settings.stored(name)
-        if f"{kept.base_url} account {kept.account_id}" == account:
+    stored = ((name, settings.stored(name)) for name in settings.names())
+    for name, kept in chain([(ENVIRONMENT, known)], stored):
+        if kept is not None and f"{kept.base_url} account {kept.account_id}" == account:
             return name
     raise errors.SettingsError(
         f"{path} is a plan for {cut(str(account), 100)}, which no connection and no variable "
@@ -1044,10 +1020,8 @@ def _apply_after_review(plan: Plan | FleetPlan, args: _Arguments) -> int:
             print(f"Nothing was sent to {where}.")
             return DIFFERENT
         try:
-            allowed: Any = {"many": args.many, "irreversible": args.irreversible}
-            if args.rehearsed:
-                allowed["rehearsed"] = True
-            result = plan.apply(**allowed)
+            rehearsed: Any = {"rehearsed": True} if args.rehearsed else {}
+            result = plan.apply(many=args.many, irreversible=args.irreversible, **rehearsed)
         except errors.PlanRefused as error:
             print(f"chatkit: {error}")
             return DIFFERENT

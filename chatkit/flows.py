@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from os import PathLike
@@ -133,6 +133,24 @@ def _comparable_name(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
+def _find_same_names(
+    names: Mapping[int, str], live: Iterable[tuple[Any, str | None]]
+) -> dict[int, Sequence[Finding]]:
+    """Find new flows, by position, with the name of another new one, or of one by id."""
+    from chatkit.report import Finding
+
+    new = {n: _comparable_name(name) for n, name in names.items()}
+    known = {_comparable_name(name): key for key, name in live if isinstance(name, str)}
+    count = Counter(new.values())
+    hint = "Give each flow a name of its own, or leave one of them out."
+    return {
+        n: [Finding("same name", "warning", "/name", f"{other} has this name, too", hint)]
+        for n, name in new.items()
+        if (other := f"flow {known[name]}" if name in known else "another new flow")
+        and (name in known or count[name] > 1)
+    }
+
+
 _CHECK_COLUMNS: dict[str, Kind] = {
     "id": "number", "name": "text", "wa_status": "text", "readable": "flag",
     "errors": "number", "warnings": "number", "finding": "text",
@@ -220,45 +238,14 @@ class FlowEndpoints(Endpoints[Flow]):
 
         return lint(value)
 
-    def check_record(
-        self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
-    ) -> list[Finding]:
-        """Warn of another flow with the name of a new one, as far as the first page shows it."""
-        from chatkit.report import Finding
-
-        # a grid checks at each edit, with {} too where lists have whole flows
-        if "name" not in fields or live != {} or self.single or not self.detailed:
-            return []
-        call = self.list_call()
-        with suppress(CallError):
-            for one in self.parse_records(call, self.transport.send(call).data):
-                if _comparable_name(one.name or "") == _comparable_name(fields["name"]):
-                    return [Finding("same name", "warning", "/name", f"flow {one.id} has it, too")]
-        return []
-
     def check_changes(
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Warn of new flows with the name of another one; capitals and spaces do not count."""
-        from chatkit.report import Finding
-
-        names = {
-            n: _comparable_name(change.after["name"])
-            for n, change in enumerate(changes)
-            if change.kind == "create"
-        }
+        names = {n: change.after["name"] for n, change in enumerate(changes)
+                 if change.kind == "create"}  # fmt: skip
         deleted = [change.key for change in changes if change.kind == "delete"]
-        listed = base["name"].drop(deleted).dropna().items()
-        live = {_comparable_name(name): key for key, name in listed}
-        count = Counter(names.values())
-        hint = "Give each flow a name of its own, or leave one of them out."
-        findings = {}
-        for n, name in names.items():
-            if name in live or count[name] > 1:
-                other = f"flow {live[name]}" if name in live else "another new flow"
-                message = f"{other} has this name, too"
-                findings[n] = [Finding("same name", "warning", "/name", message, hint)]
-        return findings
+        return _find_same_names(names, base["name"].drop(deleted).items())
 
     def _normalize(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Take documents from flow_json_raw where the service shows them nowhere else."""
@@ -347,6 +334,18 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
                 raise AttributeError(f"client.flows has no {name}: {_NOT_IN_API[name]}")
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
+
+    def _check_against_others(self, fields: Mapping[str, Any]) -> Sequence[Finding]:
+        """Warn of another flow with the name of a new one, as far as the first page shows it."""
+        endpoints = self._endpoints
+        if "name" not in fields or endpoints.single:
+            return []
+        call = endpoints.list_call()
+        with suppress(CallError):
+            flows = endpoints.parse_records(call, endpoints.transport.send(call).data)
+            live = ((flow.id, flow.name) for flow in flows)
+            return _find_same_names({0: fields["name"]}, live).get(0, [])
+        return []
 
     def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the flows into a DataFrame, one row each, indexed by id.

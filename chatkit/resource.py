@@ -252,8 +252,9 @@ class Resource(Generic[R], metaclass=HelpPage):
                 right[name] = good[0]
         label = endpoints.label(fields) or f"This {endpoints.noun}"
         stopped: list[Problem] = []
+        others = self._check_against_others(right) if creates else ()
         checked: list[tuple[Sequence[Finding], Callable[[Finding], Problem], str]] = [
-            (endpoints.check_record(right, live), partial(make_cell_problem, right), "")
+            ([*endpoints.check_record(right, live), *others], partial(make_cell_problem, right), "")
         ]
         for name in endpoints.documents & right.keys():
             place = partial(make_document_problem, name, right[name])
@@ -275,6 +276,10 @@ class Resource(Generic[R], metaclass=HelpPage):
             done = "created" if creates else "updated"
             reason = f"This {endpoints.noun} cannot be {done}; broken=True sends it anyway:"
             raise InputError(reason, stopped)
+
+    def _check_against_others(self, fields: Mapping[str, Any]) -> Sequence[Finding]:
+        """Check a new record against others of the account, which may be read."""
+        return ()
 
     def _send(
         self, call: Call, key: Key | None = None, body: Mapping[str, Any] = MappingProxyType({})

@@ -21,8 +21,10 @@ import aiohttp
 import keyrings
 import processes
 import pytest
+from documents import DOCUMENT
 from listening import listening
 from ports import reserved
+from terminals import answered
 
 from chatkit import settings
 from chatkit.cli import _copy_notebooks, main
@@ -90,12 +92,14 @@ def serving(*arguments: str, env: dict[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def ask(report: dict[str, Any], method: str, path: str, body: object = None) -> tuple[int, Any]:
+    """Call a served sandbox: its API, or what begins with /_sandbox."""
+    own = path.startswith("/_sandbox/")
     request = urllib.request.Request(
-        f"{report['base_url']}{PREFIX}/{report['account_id']}/{path}",
+        report["base_url"] + (path if own else f"{PREFIX}/{report['account_id']}/{path}"),
         method=method,
         data=None if body is None else json.dumps(body).encode(),
         headers={
-            "Authorization": f"Bearer {report['token']}",
+            "Authorization": f"Bearer {report['admin_token' if own else 'token']}",
             "Content-Type": "application/json",
         },
     )
@@ -109,52 +113,26 @@ def ask(report: dict[str, Any], method: str, path: str, body: object = None) -> 
 # --- sandbox ------------------------------------------------------------------------
 
 
-def test_the_sandbox_tells_all_in_its_first_line_and_serves_until_sigterm(
+def test_the_sandbox_tells_all_in_its_first_line_and_serves_each_resource_until_sigterm(
     environment: dict[str, str],
 ) -> None:
-    with serving(env=environment) as report:
+    with serving("--seed", "empty", env=environment) as report:
         assert list(report) == [
             "base_url", "account_id", "token", "admin_token", "search_param", "status_param",
         ]  # fmt: skip
         assert report["base_url"].startswith("http://127.0.0.1:")
-        status, answer = ask(report, "GET", "contacts")
-        assert (status, answer["data"]) == (200, [])
-
-
-def test_one_operation_of_each_resource_works_over_http(environment: dict[str, str]) -> None:
-    with serving("--seed", "empty", env=environment) as report:
-        flow = {"name": "f", "template_name": "default", "flow_json": _flow()}
-        content = {"lang_code": "en", "text": "Hello {{1}}", "variables": {"1": "Ana"}}
-        assert (
-            ask(report, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
-        )
-        assert ask(report, "POST", "flows", flow)[0] == 201
-        assert ask(report, "POST", "templates/hello/contents", content)[0] in (200, 201)
-        hook = {"url": "https://hooks.example.com/a", "events": ["*"]}
-        status, answer = ask(report, "POST", "webhooks", hook)
-        assert status == 201 and len(answer["data"]["webhook_secret"]) == 64
-        for target in ("contacts", "flows", "webhooks", "templates/hello/contents"):
-            status, answer = ask(report, "GET", target)
-            assert (status, len(answer["data"])) == (200, 1)
-
-
-def _flow() -> dict[str, Any]:
-    footer = {"type": "Footer", "label": "Done", "on-click-action": {"name": "complete"}}
-    layout = {"type": "SingleColumnLayout", "children": [footer]}
-    screen = {"id": "WELCOME", "terminal": True, "title": "Welcome", "layout": layout}
-    return {"version": "7.2", "screens": [screen]}
-
-
-def test_a_file_keeps_what_the_sandbox_answered(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    arguments = ("--db", str(tmp_path / "shop.db"))
-    with serving(*arguments, env=environment) as report:
-        assert (
-            ask(report, "POST", "contacts", {"number": "5550100", "country_code": "+1"})[0] == 201
-        )
-    with serving(*arguments, env=environment) as report:
-        assert ask(report, "GET", "contacts")[1]["pagination"]["totalCount"] == 1
+        made = {
+            "contacts": {"number": "5550100", "country_code": "+1"},
+            "flows": {"name": "f", "template_name": "default", "flow_json": DOCUMENT},
+            "templates/hello/contents": {"lang_code": "en", "text": "Hello"},
+            "webhooks": {"url": "https://hooks.example.com/a", "events": ["*"]},
+        }
+        for path, fields in made.items():
+            status, answer = ask(report, "POST", path, fields)
+            assert status in (200, 201), answer
+            status, listed = ask(report, "GET", path)
+            assert (status, len(listed["data"])) == (200, 1)
+        assert len(answer["data"]["webhook_secret"]) == 64
 
 
 @pytest.mark.parametrize(
@@ -289,31 +267,19 @@ def test_a_served_sandbox_misbehaves_and_delivers_as_it_is_told(
                      "--allow", "https://hooks.larkspur-cycles.example/", listener.url,
                      "--allow", "http://127.0.0.1:1/")  # fmt: skip
         with serving(*arguments, env=environment) as report:
-            assert admin(report, "GET", "faults") == {
+            assert ask(report, "GET", "/_sandbox/faults")[1] == {
                 "429": 1, "retry_after": 7, "seed": 3, "latency": 0.005,
             }  # fmt: skip
             assert ask(report, "GET", "contacts")[0] == 429
-            assert [r["url"] for r in admin(report, "GET", "receivers")["receivers"]] == [
+            _, allowed = ask(report, "GET", "/_sandbox/receivers")
+            assert [r["url"] for r in allowed["receivers"]] == [
                 "https://hooks.larkspur-cycles.example/", "http://127.0.0.1:1/",
             ]  # fmt: skip
             event = {"kind": "chat.message.status", "payload": {}}
-            came = [d["status"] for d in admin(report, "POST", "events", event)["deliveries"]]
+            _, answer = ask(report, "POST", "/_sandbox/events", event)
+            came = [delivery["status"] for delivery in answer["deliveries"]]
             assert sorted(came) == ["delivered", "refused"]  # nobody has allowed the other
         assert len(listener.requests) == 1
-
-
-def admin(report: dict[str, Any], method: str, path: str, body: object = None) -> Any:
-    request = urllib.request.Request(
-        f"{report['base_url']}/_sandbox/{path}",
-        method=method,
-        data=None if body is None else json.dumps(body).encode(),
-        headers={
-            "Authorization": f"Bearer {report['admin_token']}",
-            "Content-Type": "application/json",
-        },
-    )
-    with LOOPBACK.open(request, timeout=20) as answer:
-        return json.load(answer)
 
 
 def test_a_sandbox_that_cannot_be_served_says_why(
@@ -523,6 +489,7 @@ def test_a_token_in_the_environment_is_never_shown(environment: dict[str, str]) 
     environment["CHATKIT_TOKEN"] = f"{MARKER}\n{MARKER}"
     runs.append(chatkit("doctor", "shop", env=environment))
     assert [run.returncode for run in runs] == [2, 2, 1, 2, 0, 2]
+    assert runs[2].stdout.splitlines()[1].strip().startswith("problem  Base address")
     _assert_clean(runs)
 
 
@@ -532,37 +499,20 @@ def _assert_clean(runs: list[subprocess.CompletedProcess[str]]) -> None:
         assert "Traceback" not in run.stderr
 
 
-def in_a_terminal(environment: dict[str, str], *answers: str) -> tuple[int, bytes]:
-    """Return how a login ends in a terminal, and its whole output."""
-    import pty
-
-    terminal, others = pty.openpty()
-    with processes.Popen(
-        [sys.executable, "-m", "chatkit", "login", "shop"], env=environment,
-        stdin=others, stdout=others, stderr=others, start_new_session=True,
-    ) as process, contextlib.ExitStack() as stack:  # fmt: skip
-        stack.callback(process.kill)
-        os.close(others)
-        seen = b""
-        for answer in answers:
-            seen += _until(terminal, b": ")  # its echo comes with the next one
-            os.write(terminal, answer.encode() + b"\n")
-        seen += _until(terminal, b"never")
-        status = process.wait(timeout=60)
-        os.close(terminal)
-    return status, seen
+LOGIN = [sys.executable, "-m", "chatkit", "login", "shop"]
+QUESTIONS = "Base address", "Account id", "Access token (stays hidden)"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
 def test_login_asks_and_hides_the_token(environment: dict[str, str]) -> None:
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        answers = base_url, sandbox.account_id, sandbox.token
-        status, seen = in_a_terminal(environment, *answers)
+        answers = list(zip(QUESTIONS, (base_url, sandbox.account_id, sandbox.token), strict=True))
+        status, seen = answered(LOGIN, *answers, env=environment)
     assert status == 0, seen
-    assert b"Kept." in seen and b"Access token (stays hidden): " in seen
-    assert answers[2].encode() not in seen
+    assert "Kept." in seen and "Access token (stays hidden): " in seen
+    assert sandbox.token not in seen
     kept = json.loads(Path(environment["KEYRING_FILE"]).read_text())
-    assert kept == {"chatkit/shop": answers[2]}
+    assert kept == {"chatkit/shop": sandbox.token}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
@@ -572,38 +522,16 @@ def test_login_offers_a_file_before_the_token_where_there_is_no_keyring(
 ) -> None:
     environment["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        answers = [base_url, sandbox.account_id, "" if file else "n"]
-        status, seen = in_a_terminal(environment, *answers, *([sandbox.token] if file else []))
+        answers = [*zip(QUESTIONS, (base_url, sandbox.account_id), strict=False)]
+        answers += [("[Y/n]", ""), (QUESTIONS[2], sandbox.token)] if file else [("[Y/n]", "n")]
+        status, seen = answered(LOGIN, *answers, env=environment)
     assert status == 0, seen
-    offer = seen.partition(b"Account id")[2].partition(b"Access token")[0]
-    assert b"This machine has no keyring." in offer and b"shop.token" in offer
+    offer = seen.partition("Account id")[2].partition("Access token")[0]
+    assert "This machine has no keyring." in offer and "shop.token" in offer
     assert (tmp_path / "shop.token").exists() is file
-    assert (b"Access token" in seen) is file
-    assert (b"export CHATKIT_TOKEN=" in seen) is not file
+    assert ("Access token" in seen) is file
+    assert ("export CHATKIT_TOKEN=" in seen) is not file
     assert base_url in Path(environment["CHATKIT_CONFIG"]).read_text()
-
-
-def test_the_doctor_names_what_is_wrong_first(environment: dict[str, str]) -> None:
-    with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        environment |= {"CHATKIT_BASE_URL": base_url, "CHATKIT_ACCOUNT_ID": sandbox.account_id}
-        environment["CHATKIT_TOKEN"] = MARKER
-        run = chatkit("doctor", env=environment)
-    assert run.returncode == 1
-    assert run.stdout.splitlines()[1].strip().startswith("problem  Access token")
-
-
-def _until(terminal: int, end: bytes) -> bytes:
-    """Read from a terminal up to this end, or until the other side is closed."""
-    seen = b""
-    while not seen.endswith(end):
-        try:
-            chunk = os.read(terminal, 4096)
-        except OSError:  # how Linux says that the other side is closed
-            break
-        if not chunk:
-            break
-        seen += chunk
-    return seen
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is SIGINT on POSIX only")
@@ -681,22 +609,20 @@ def test_lab_opens_the_notebooks_and_its_terminals_know_the_command_that_is_prin
     assert not (tmp_path / "chatkit-notebooks").exists()  # a clone has its own
 
 
-def test_where_the_command_is_not_on_the_path_the_interpreter_is_printed(tmp_path: Path) -> None:
-    clean = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+def test_where_another_command_or_none_is_on_the_path_the_interpreter_is_printed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "chatkit").write_text("#!/bin/sh\n")
+    (tmp_path / "chatkit").chmod(0o755)
+    clean = {"HOME": str(tmp_path), "PATH": str(tmp_path)}
+    assert "-m chatkit login NAME" in chatkit("connections", env=clean).stdout
+    clean["PATH"] = "/usr/bin:/bin"
     output = chatkit("connections", env=clean).stdout
     report = output.partition("`")[2].partition("`")[0]
     assert report.endswith("-m chatkit login NAME")
     again = report.replace("login NAME", "connections")
     done = subprocess.run(["/bin/sh", "-c", again], env=clean, capture_output=True, text=True)
     assert done.stdout == output, done.stderr
-
-
-def test_another_chatkit_on_the_path_is_not_the_one_that_is_printed(tmp_path: Path) -> None:
-    other = tmp_path / "chatkit"
-    other.write_text("#!/bin/sh\n")
-    other.chmod(0o755)
-    output = chatkit("connections", env={"HOME": str(tmp_path), "PATH": str(tmp_path)}).stdout
-    assert "-m chatkit login NAME" in output
 
 
 def test_the_notebooks_are_put_into_a_folder_and_never_over_what_was_edited(

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import re
-import select
 import shutil
 import signal
 import subprocess
@@ -28,6 +27,7 @@ from urllib.request import ProxyHandler, build_opener
 import openpyxl
 import processes
 import pytest
+from terminals import answered
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -179,41 +179,9 @@ class Home:
 
     def type(self, command: list[str], *answers: tuple[str, str]) -> str:
         """Run a command in a terminal, and answer each of its questions."""
-        import pty
-        import termios
-
-        terminal, others = pty.openpty()
-        process = self.start(
-            command, stdin=others, stdout=others, stderr=others, start_new_session=True
-        )
-        os.close(others)
-        message = ""
-        try:
-            for question, answer in answers:
-                while question not in message:
-                    message += self._heard(terminal, process, message)
-                if "hidden" in question:  # typed before that, it would be shown
-                    while termios.tcgetattr(terminal)[3] & termios.ECHO:
-                        assert process.poll() is None, message
-                os.write(terminal, answer.encode() + b"\n")
-            with contextlib.suppress(OSError):
-                while more := os.read(terminal, 4096).decode():
-                    message += more
-            assert process.wait(60) == 0, message
-        finally:
-            process.kill()
-            process.wait()
-            os.close(terminal)
+        status, message = answered(command, *answers, cwd=self.place, env=self.environment)
+        assert status == 0, message
         return message
-
-    @staticmethod
-    def _heard(terminal: int, process: subprocess.Popen[str], message: str) -> str:
-        ready, _, _ = select.select([terminal], [], [], 60)
-        assert ready, f"asked nothing more after: {message}"
-        try:
-            return os.read(terminal, 4096).decode()
-        except OSError:  # its end, on Linux
-            raise AssertionError(f"ended after: {message}") from None
 
 
 @pytest.fixture(scope="module")

@@ -19,20 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pandas as pd
 
+from chatkit import report
+from chatkit.account import reading
 from chatkit.account.fleet_plan import FleetPlan, run_in_threads
 from chatkit.account.folder import Folder, read_state
 from chatkit.account.planning import Named, plan_state
-from chatkit.account.reading import (
-    CONTACT,
-    DECLARED,
-    EMPTY,
-    NOT_CARRIED,
-    AccountState,
-    Fields,
-    find_changed_fields,
-    format_name,
-    read_account,
-)
+from chatkit.account.reading import AccountState, Fields
 from chatkit.api.connection import describe_account
 from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import (
@@ -48,37 +40,8 @@ from chatkit.client import RESOURCES, Client, get_plan_target, list_open_clients
 from chatkit.errors import ChatkitError, InputError, PlanRefused, get_first_line
 from chatkit.frames.snapshot import write_origin
 from chatkit.imports import accessor
-from chatkit.report import (
-    FEW,
-    LABEL,
-    MANY,
-    WIDTH,
-    Report,
-    ReportPart,
-    both_values,
-    bullets,
-    folded,
-    headline,
-    html_tables,
-    html_value,
-    join_blocks,
-    make_object_frame,
-    marked,
-    paragraph,
-    table,
-)
-from chatkit.util.display import (
-    MISSING,
-    RenderedValue,
-    cut,
-    cut_middle,
-    format_duration,
-    many,
-    render_change,
-    render_value,
-    visible,
-    words,
-)
+from chatkit.report import Report, ReportPart
+from chatkit.util import display
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
@@ -188,7 +151,7 @@ def _read_states(
     names = tuple(dict.fromkeys(known)) or codes
     if contacts is None:
         read_here = [state for state in states.values() if isinstance(state, AccountState)]
-        contacts = any(CONTACT in state.records for state in read_here)
+        contacts = any(reading.CONTACT in state.records for state in read_here)
 
     def read_source(label: str, _: object) -> AccountState:
         """Read the state of one side, with the template codes of all sides."""
@@ -221,7 +184,7 @@ class Comparison(Report, list[AccountDifference]):
     ) -> None:
         self.left, self.right = left, right
         self._sources: tuple[Any, Any] = sources or (left, right)
-        for noun in DECLARED:
+        for noun in reading.DECLARED:
             if noun in left.records and noun in right.records:
                 self.extend(_compare_records(noun, left.get(noun), right.get(noun)))
         self._by_resource: dict[str, dict[str, list[AccountDifference]]] = {}
@@ -247,7 +210,7 @@ class Comparison(Report, list[AccountDifference]):
         row without a field. Some of its rows can be planned alone: `plan("right", rows=some)`.
         """
         texts = ("resource", "key", "field", "what")
-        frame = make_object_frame(self, COLUMNS, texts=texts)
+        frame = report.make_object_frame(self, COLUMNS, texts=texts)
         write_origin(frame)
         return frame
 
@@ -314,7 +277,7 @@ class Comparison(Report, list[AccountDifference]):
         known = {(each.resource, each.key, each.field) for each in self}
         for each in chosen:
             if each not in known:
-                place = " ".join(map(cut, each)).rstrip()
+                place = " ".join(map(display.cut, each)).rstrip()
                 raise InputError(
                     f"{name}= holds what does not differ in this comparison: {place}. Take rows "
                     "of its frame()."
@@ -325,28 +288,33 @@ class Comparison(Report, list[AccountDifference]):
 
     def text(self) -> str:
         """Return all differences as text."""
-        notes = bullets("", self._list_notes())
-        return join_blocks([self._make_headline().lines, *self._format_changes(None), notes.lines])
+        notes = report.bullets("", self._list_notes())
+        return report.join_blocks(
+            [self._make_headline().lines, *self._format_changes(None), notes.lines]
+        )
 
     def _parts(self, *, notes: bool = True) -> Iterator[ReportPart]:
         """Yield the headline, the first changes as text, all of them as HTML, and the notes."""
         yield self._make_headline()
-        yield from (ReportPart(lines) for lines in self._format_changes(FEW))
+        yield from (ReportPart(lines) for lines in self._format_changes(report.FEW))
         yield ReportPart(html=self._render_html_table)
         if notes:
-            yield bullets("", self._list_notes())
+            yield report.bullets("", self._list_notes())
 
     def _render_html_table(self) -> str:
         """Render the changed records as an HTML table, the first of each resource unfolded."""
         first: list[str] = []
         more: list[str] = []
         for records in self._by_resource.values():
-            most = MANY // len(self._by_resource)
+            most = report.MANY // len(self._by_resource)
             for n, (key, changes) in enumerate(islice(records.items(), most)):
-                (first if n < FEW else more).append(_render_record_changes(key, changes))
-        names = [marked(cut(state.origin, LABEL)) for state in (self.left, self.right)]
+                (first if n < report.FEW else more).append(_render_record_changes(key, changes))
+        names = [
+            report.marked(display.cut(state.origin, report.LABEL))
+            for state in (self.left, self.right)
+        ]
         widths = {"difference": 17, "which": 20, "field": 15, names[0]: 24, f"{names[1]} ": 24}
-        return html_tables(widths, first, more, self._count_records(), ".frame()")
+        return report.html_tables(widths, first, more, self._count_records(), ".frame()")
 
     def _format_changes(self, most: int | None) -> Iterator[list[str]]:
         """Yield the text lines of each resource: its counts and its first `most` records."""
@@ -364,28 +332,32 @@ class Comparison(Report, list[AccountDifference]):
 
     def _make_headline(self) -> ReportPart:
         """Make the headline, which counts the records that differ."""
-        left, right = visible(self.left.origin), visible(self.right.origin)
+        left, right = display.visible(self.left.origin), display.visible(self.right.origin)
         if not len(self):
-            return headline(f"No difference between {left} and {right}.")
+            return report.headline(f"No difference between {left} and {right}.")
         differ = "differs" if self._count_records() == 1 else "differ"
-        things = many(self._count_records(), "thing")
-        return headline(f"{things} {differ}, from {left} (-) to {right} (+).")
+        things = display.many(self._count_records(), "thing")
+        return report.headline(f"{things} {differ}, from {left} (-) to {right} (+).")
 
     def _list_notes(self) -> list[str]:
         """Return notes on what is not compared."""
         notes = [*self.left.not_carried, *self.right.not_carried]
-        notes = [visible(note) for note in dict.fromkeys(notes) if note != NOT_CARRIED]
+        notes = [
+            display.visible(note) for note in dict.fromkeys(notes) if note != reading.NOT_CARRIED
+        ]
         unread = self._describe_unread_resources().values()
         return [*notes, f"Not compared: {', '.join(unread)}{', ' * bool(unread)}{_SET_ELSEWHERE}."]
 
     def _describe_unread_resources(self) -> dict[str, str]:
         """Return the resources that a side does not hold, by noun, in words."""
         unread = {}
-        for noun, declared in DECLARED.items():
+        for noun, declared in reading.DECLARED.items():
             states = (self.left, self.right)
             without = [state.origin for state in states if noun not in state.records]
             if without:
-                holds_none = f" ({visible(without[0])} has none)" if len(without) == 1 else ""
+                holds_none = (
+                    f" ({display.visible(without[0])} has none)" if len(without) == 1 else ""
+                )
                 unread[noun] = f"{noun}s{holds_none}"
             elif "template_code" in declared.account_key and not (
                 self.left.codes or self.right.codes
@@ -454,30 +426,33 @@ class FleetComparison(Report, dict[str, Comparison]):
 
     def _parts(self) -> Iterator[ReportPart]:
         """Yield the headline, a table of counts, and the comparisons that have differences."""
-        total, differ = many(len(self), "account"), len(self.differ)
-        yield headline(
+        total, differ = display.many(len(self), "account"), len(self.differ)
+        yield report.headline(
             f"{differ:,} of {total} {'differs' if differ == 1 else 'differ'} from {self.first}."
             if differ
-            else f"No difference between {visible(self.first)} and {total}."
+            else f"No difference between {display.visible(self.first)} and {total}."
         )
         rows = [
-            (visible(label), *(_describe_difference_count(compared, noun) for noun in DECLARED))
+            (
+                display.visible(label),
+                *(_describe_difference_count(compared, noun) for noun in reading.DECLARED),
+            )
             for label, compared in self.items()
         ]
-        widths = {"account": 28, **{f"{noun}s": 18 for noun in DECLARED}}
-        yield table(widths, rows, headings="columns")
+        widths = {"account": 28, **{f"{noun}s": 18 for noun in reading.DECLARED}}
+        yield report.table(widths, rows, headings="columns")
         for n, label in enumerate(self.differ):
             parts = list(self[label]._parts(notes=False))  # its notes stand at the end, once
-            yield from (ReportPart(part.lines) for part in (parts if n < FEW else ()))
-            yield ReportPart(html=partial(folded, visible(label), parts))
-        if (hidden := differ - FEW) > 0:
-            yield ReportPart([f"… and {many(hidden, 'more account')}: [name] shows each."])
+            yield from (ReportPart(part.lines) for part in (parts if n < report.FEW else ()))
+            yield ReportPart(html=partial(report.folded, display.visible(label), parts))
+        if (hidden := differ - report.FEW) > 0:
+            yield ReportPart([f"… and {display.many(hidden, 'more account')}: [name] shows each."])
         stops = [
-            f"{visible(label)} could not be read: {visible(reason)}"
+            f"{display.visible(label)} could not be read: {display.visible(reason)}"
             for label, reason in self.stops.items()
         ]
         notes = dict.fromkeys(note for compared in self.values() for note in compared._list_notes())
-        yield bullets("", [*stops, *notes])
+        yield report.bullets("", [*stops, *notes])
 
 
 def _describe_difference_count(compared: Comparison, noun: str) -> str:
@@ -495,14 +470,14 @@ def _compare_records(
 ) -> Iterator[AccountDifference]:
     """Compare the records of one resource, sorted by name."""
     for key in sorted({*left, *right}):
-        name = format_name(key, DECLARED[noun].separator)
+        name = reading.format_name(noun, key)
         left_fields, right_fields = left.get(key), right.get(key)
         if left_fields is None or right_fields is None:
             kind: DifferenceKind = "only right" if left_fields is None else "only left"
             one, two = (fields and dict(fields) for fields in (left_fields, right_fields))
             yield AccountDifference(noun, name, "", one, two, kind)
             continue
-        for field in find_changed_fields(noun, left_fields, right_fields):
+        for field in reading.find_changed_fields(noun, left_fields, right_fields):
             values = left_fields.get(field), right_fields.get(field)
             yield AccountDifference(noun, name, field, *values, "changed")
 
@@ -527,14 +502,16 @@ def _format_flow_difference(left: dict[str, Any], right: dict[str, Any]) -> list
 
     lines = []
     for each in meanings(left, right):
-        raw = [None if value is MISSING else value for value in (each.before, each.after)]
+        raw = [None if value is display.MISSING else value for value in (each.before, each.after)]
         if each.kind.endswith(" moved"):
-            both: Sequence[RenderedValue | None] = [words(str(value)) for value in raw]
+            both: Sequence[display.RenderedValue | None] = [
+                display.words(str(value)) for value in raw
+            ]
         else:
-            both = raw if raw == [None, None] else render_change(*raw)
+            both = raw if raw == [None, None] else display.render_change(*raw)
         lines.append(Line(f"{each.kind}: {each.where}", *both))
     if (hidden := len(lines) - _DEPTH) > 0:
-        lines[_DEPTH:] = [Line(f"… and {many(hidden, 'more place')}", None, None)]
+        lines[_DEPTH:] = [Line(f"… and {display.many(hidden, 'more place')}", None, None)]
     return lines or [Line("flow_json, written in another way", None, None)]
 
 
@@ -542,25 +519,27 @@ def _summarize_unmatched_record(difference: AccountDifference) -> str:
     """Describe a record that only one side has by its document, text, events or name."""
     fields = difference.left if difference.left is not None else difference.right
     values = (fields.get(name) for name in ("flow_json", "text", "events", "name"))
-    return next((str(render_value(value)) for value in values if value not in EMPTY), "")
+    return next(
+        (str(display.render_value(value)) for value in values if value not in reading.EMPTY), ""
+    )
 
 
 def _format_record_changes(key: str, changes: Sequence[AccountDifference]) -> list[str]:
     """Format the differences of one record as text lines, with its name first."""
     first = changes[0]
-    head = f"  {_SIGNS[first.what]} {cut_middle(key, LABEL)}"
+    head = f"  {_SIGNS[first.what]} {display.cut_middle(key, report.LABEL)}"
     if first.what != "changed":
         return [f"{head}  {_summarize_unmatched_record(first)}".rstrip()]
     lines = [head]
     for line in chain.from_iterable(map(_format_change, changes)):
-        name = cut(line.field, 2 * LABEL)
-        if line.before is None or line.after is None or len(name) > LABEL:
+        name = display.cut(line.field, 2 * report.LABEL)
+        if line.before is None or line.after is None or len(name) > report.LABEL:
             lines.append(f"      {name}")
             name = "    "
         else:
             name += ": "
         if line.before is not None and line.after is not None:
-            both = both_values(name, line.before, line.after, WIDTH - 6)
+            both = report.both_values(name, line.before, line.after, report.WIDTH - 6)
             lines += [f"      {each}" for each in both]
     return lines
 
@@ -572,20 +551,20 @@ def _render_record_changes(key: str, changes: Sequence[AccountDifference]) -> st
         lines = [_render_line(line) for line in chain.from_iterable(map(_format_change, changes))]
     else:
         cells = ["<td></td>", "<td></td>", "<td></td>"]
-        summary = marked(_summarize_unmatched_record(first))
+        summary = report.marked(_summarize_unmatched_record(first))
         cells[1 if first.what == "only left" else 2] = f'<td dir="auto">{summary}</td>'
         lines = ["".join(cells)]
     span = f' rowspan="{len(lines)}"'
     sign = f'<b class="{_CLASSES[first.what]}">{_SIGNS[first.what]}</b> {first.what}'
-    name = f"{first.resource} {marked(cut_middle(key, LABEL))}"
+    name = f"{first.resource} {report.marked(display.cut_middle(key, report.LABEL))}"
     head = f'<td{span}>{sign}</td><th{span} scope="rowgroup" dir="auto">{name}</th>'
     return f"<tbody><tr>{head}{'</tr><tr>'.join(lines)}</tr></tbody>"
 
 
 def _render_line(line: Line) -> str:
     """Render the field of a changed line and both values as HTML cells."""
-    name = f'<td dir="auto">{marked(cut(line.field, 2 * LABEL))}</td>'
-    return f"{name}{html_value(line.before, 'del')}{html_value(line.after, 'ins')}"
+    name = f'<td dir="auto">{report.marked(display.cut(line.field, 2 * report.LABEL))}</td>'
+    return f"{name}{report.html_value(line.before, 'del')}{report.html_value(line.after, 'ins')}"
 
 
 # --- a rehearsal --------------------------------------------------------------------------
@@ -628,7 +607,7 @@ def rehearse(plan: Plan) -> Rehearsal:
     nouns = {change.noun or noun for change in plan.changes}
     contacts = any(RESOURCES[each]._declaration.personal for each in nouns)
     with client.copy(codes, contacts=contacts) as copy:
-        state_before = read_account(copy, codes, contacts=contacts)
+        state_before = reading.read_account(copy, codes, contacts=contacts)
         attempt = copy_plan_to(plan, get_plan_target(copy, noun))
         try:
             result = attempt.apply(
@@ -636,7 +615,7 @@ def rehearse(plan: Plan) -> Rehearsal:
             )
         finally:
             open_store(passing=True).delete(attempt.id)
-        state_after = read_account(copy, codes, contacts=contacts)
+        state_after = reading.read_account(copy, codes, contacts=contacts)
     rehearsal = Rehearsal(
         plan,
         result,
@@ -691,17 +670,19 @@ class Rehearsal(Report):
         """Yield the headline, the differences in the copy, the problems and the duration."""
         rows, wrong = len(self.result), len(self.problems)
         went = f"{rows - wrong:,} went as planned" if wrong else "all went as planned"
-        changes = many(rows, "change")
-        yield headline(f"Rehearsal of {changes} on a copy of {self.account}: {went}.")
+        changes = display.many(rows, "change")
+        yield report.headline(f"Rehearsal of {changes} on a copy of {self.account}: {went}.")
         yield from self.differences._parts(notes=False)
         for title, lines in (
             ("Did not go as planned:", self.problems),
             ("To look at:", self.plan.objections()),
         ):
-            more = [f"… and {len(lines) - FEW:,} more"] if lines[FEW:] else []
-            yield bullets(title, map(visible, [*lines[:FEW], *more]), "objections")
-        yield paragraph(
-            f"At the pace of the account it takes {format_duration(self.seconds)}: "
-            f"{many(self.plan.calls(), 'call')}, {_CONCURRENCY} at once. "
+            more = [f"… and {len(lines) - report.FEW:,} more"] if lines[report.FEW :] else []
+            yield report.bullets(
+                title, map(display.visible, [*lines[: report.FEW], *more]), "objections"
+            )
+        yield report.paragraph(
+            f"At the pace of the account it takes {display.format_duration(self.seconds)}: "
+            f"{display.many(self.plan.calls(), 'call')}, {_CONCURRENCY} at once. "
             f"plan.apply(rehearsed=True) {'goes now' if self.ok else 'is blocked'}."
         )

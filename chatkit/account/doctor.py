@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import msgspec
 from pydantic import ValidationError
 
-from chatkit import settings
+from chatkit import report, settings
 from chatkit.api.answer import Answer, Pagination
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
@@ -26,15 +26,7 @@ from chatkit.client import Client, connect
 from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
 from chatkit.frames.snapshot import write_origin
 from chatkit.profile import ServiceProfile
-from chatkit.report import (
-    Report,
-    ReportPart,
-    folded,
-    html_heading,
-    make_object_frame,
-    table,
-    wrapped,
-)
+from chatkit.report import Report, ReportPart
 from chatkit.settings import TokenPlace
 from chatkit.util.display import many, visible
 from chatkit.webhooks import MAX_WEBHOOKS
@@ -83,7 +75,7 @@ class CheckupReport(Report):
     def frame(self) -> pd.DataFrame:
         """Return the checks as a DataFrame: `state`, `detail` and `next_step` by `check`."""
         names = [field.name for field in fields(Check)]
-        frame = make_object_frame(self.checks, names, texts=names).set_index("check")
+        frame = report.make_object_frame(self.checks, names, texts=names).set_index("check")
         write_origin(frame)
         return frame
 
@@ -97,20 +89,22 @@ class CheckupReport(Report):
         checks = [*known, *([summed] if unknown else [])]
         width = max((len(check.check) for check in checks), default=0)
         heading = f"Checkup of {visible(self.subject)}"
-        lines = wrapped("", heading)
+        lines = report.wrapped("", heading)
         for check in checks:
             head = f"  {check.state:<8} {check.check:<{width}}  "
-            lines += wrapped(head, visible(check.detail))
+            lines += report.wrapped(head, visible(check.detail))
             if check.next_step:
-                lines += wrapped(" " * len(head) + "-> ", visible(check.next_step))
-        yield ReportPart(lines, html_heading(heading))
+                lines += report.wrapped(" " * len(head) + "-> ", visible(check.next_step))
+        yield ReportPart(lines, report.html_heading(heading))
         as_assumed = [c for c in known if c.check.startswith(_POINT) and c.state == "ok"]
         yield _render_checks_table([check for check in known if check not in as_assumed])
         for summary, hidden in (
             (f"{len(as_assumed)} open points look as assumed", as_assumed),
             (f"{unknown_count} could not be determined", unknown),
         ):
-            yield ReportPart(html=folded(summary, [_render_checks_table(hidden)]) if hidden else "")
+            yield ReportPart(
+                html=report.folded(summary, [_render_checks_table(hidden)]) if hidden else ""
+            )
 
 
 #: How checks are shown, with the class of the style.
@@ -121,7 +115,7 @@ _CLASSES = {"problem": "delete", "warning": "update", "ok": "create", "unknown":
 def _render_checks_table(checks: Iterable[Check]) -> ReportPart:
     """Render checks as an HTML table, coloured by state."""
     rows = [[visible(text) for text in asdict(check).values()] for check in checks]
-    html = table(_COLUMNS, rows, severities=[_CLASSES[row[1]] for row in rows]).html
+    html = report.table(_COLUMNS, rows, severities=[_CLASSES[row[1]] for row in rows]).html
     return ReportPart(html=html)
 
 
@@ -366,20 +360,19 @@ def _check_token(connection: Connection, views: Iterable[Reply], *, accepted: bo
     statuses = ", ".join(sorted({reply.status_text for reply in views}))
     if not any(reply.refused for reply in views):
         return "unknown", f"no list can be read ({statuses})", ""
+    detail, account = f"refused ({statuses})", connection.account_id
     if statuses != "403":
-        return (
-            "problem", f"refused ({statuses})",
+        step = (
             "Make one in the business application under Profile, API access token, with a user "
-            "of this account who has the View permissions.",
-        )  # fmt: skip
-    account = connection.account_id
-    return (
-        "problem",
-        f"refused (403): it is a token of another account than {account}, or its user has none of "
-        "the View permissions",
+            "of this account who has the View permissions."
+        )
+        return "problem", detail, step
+    detail += f": it is a token of another account than {account}, or its user has none of the "
+    step = (
         f"Make one in the business application of account {account} under Profile, API access "
-        "token, with a user who has the View permissions; or correct the account id.",
+        "token, with a user who has the View permissions; or correct the account id."
     )
+    return "problem", f"{detail}View permissions", step
 
 
 def _check_view(reply: Reply, profile: ServiceProfile, *, accepted: bool) -> _Outcome:
@@ -463,58 +456,54 @@ def _observe_pages(probe: ProbeClient, resource: str, first: Reply) -> Iterator[
     if pagination is None:
         yield Observation("page_base", "the list came without pagination", known=False)
         return
-    yield Observation("page_base", "the number of the page when none is asked for",
-                      pagination.page)  # fmt: skip
-    yield from _observe_page_size(probe, resource)
+    asked = "the number of the page when none is asked for"
+    yield Observation("page_base", asked, pagination.page)
+    yield _observe_page_size(probe, resource)
     past_end = probe.get(resource, page=pagination.page + pagination.total_pages + 3)
     field, how = "page_past_end", "a page after the last"
-    if not past_end.succeeded and (not past_end.refused or past_end.status_text == "429"):
-        yield Observation(field, f"{how} was answered with {past_end.status_text}", known=False)
-    elif past_end.records:
-        yield Observation(field, f"{how} has records", known=False)
+    if past_end.records or not (past_end.succeeded or past_end.refused):
+        what = "has records" if past_end.records else f"was answered with {past_end.status_text}"
+        yield Observation(field, f"{how} {what}", known=False)
     else:
         yield Observation(field, how, "empty" if past_end.succeeded else "refuse")
 
 
-def _observe_page_size(probe: ProbeClient, resource: str) -> Iterator[Observation]:
+def _observe_page_size(probe: ProbeClient, resource: str) -> Observation:
     """Observe the largest size of a page that the service returns."""
     assumed = probe.profile.max_page_size
     largest = probe.get(resource, pageSize=assumed)
     if largest.pagination is None:
         how = f"{assumed} was answered with {largest.status_text}"
-        yield Observation("max_page_size", how, known=False)
-        return
-    above = probe.get(resource, pageSize=assumed + 1)
-    sizes = [reply.pagination.page_size for reply in (largest, above) if reply.pagination]
+        return Observation("max_page_size", how, known=False)
     asked = assumed + 1
+    above = probe.get(resource, pageSize=asked)
+    sizes = [reply.pagination.page_size for reply in (largest, above) if reply.pagination]
     if max(sizes) == asked:  # it takes more than is assumed: a larger page is fewer calls
         for asked in [size for size in _LARGER_PAGE_SIZES if size > asked]:
             if larger := probe.get(resource, pageSize=asked).pagination:
                 sizes.append(larger.page_size)
                 break
     how = f"the most used when {asked:,} were asked for"
-    yield Observation("max_page_size", how, max(sizes))
+    return Observation("max_page_size", how, max(sizes))
 
 
 def _observe_flow_document(probe: ProbeClient, flows: Reply) -> Observation:
     """Observe whether reading a flow returns its document."""
-    field, how = "flow_json_in_get", "reading one flow"
     key = str(flows.records[0].get("id")) if flows.records else ""
-    flow = probe.get("flows", key) if key.isascii() and key.isdigit() else None
-    if flow is None or not flow.records:
-        return Observation(field, "no flow could be read", known=False)
-    [record] = flow.records
-    raw = parse_document(record.get("flow_json_raw"))
-    return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
+    records = probe.get("flows", key).records if key.isascii() and key.isdigit() else []
+    if not records:
+        return Observation("flow_json_in_get", "no flow could be read", known=False)
+    raw = parse_document(records[0].get("flow_json_raw"))
+    value = "flow_json" in records[0] or isinstance(raw, dict)
+    return Observation("flow_json_in_get", "reading one flow", value)
 
 
 def _observe_missing_status(probe: ProbeClient, resource: str) -> Observation:
     """Observe the status that answers an unknown id."""
-    reply, field = probe.get(resource, _UNUSED_ID), "not_found_status"
-    if reply.answer is None or not reply.refused:
-        how = f"an unknown id was answered with {reply.status_text}"
-        return Observation(field, how, known=False)
-    return Observation(field, "reading an unknown id", reply.answer.status)
+    reply = probe.get(resource, _UNUSED_ID)
+    how = f"an unknown id was answered with {reply.status_text}"
+    how = "reading an unknown id" if reply.refused else how
+    return Observation("not_found_status", how, reply.status, known=reply.refused)
 
 
 def _observe_parameter(
@@ -540,8 +529,7 @@ def _observe_number_form(contacts: Reply) -> Observation:
         for number, code in pairs
         if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
     ]
-    if not with_code:
-        return Observation("number_form", "no record shows it", known=False)
     form = "international" if all(with_code) else "national"
     how = f"{sum(with_code)} of {len(with_code)} numbers begin with their country code"
-    return Observation("number_form", how, form)
+    how = how if with_code else "no record shows it"
+    return Observation("number_form", how, form, known=bool(with_code))

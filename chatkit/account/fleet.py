@@ -12,20 +12,12 @@ from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from chatkit import settings
+from chatkit import errors, settings
 from chatkit.account.fleet_plan import FleetPlan, load_fleet_plan, run_in_threads
 from chatkit.api.connection import describe_account
 from chatkit.bulk import rendering
 from chatkit.bulk.stores import list_unfinished_runs
 from chatkit.client import Client, get_resource, open_client
-from chatkit.errors import (
-    CallError,
-    ChatkitError,
-    InputError,
-    JournalError,
-    NotAuthenticated,
-    SettingsError,
-)
 from chatkit.frames.snapshot import read_origins_of_parts, write_part_origins
 from chatkit.imports import accessor
 from chatkit.localization.content import shorten_list
@@ -77,7 +69,7 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
         patterns: Iterable[Any] = accounts if several else [accounts]
         named = {name: name for pattern in patterns for name in _match_connection_names(pattern)}
     if not named:
-        raise SettingsError("No account is named: connect_all takes names of connections.")
+        raise errors.SettingsError("No account is named: connect_all takes names of connections.")
     opened: dict[str, Client] = {}
     failed: dict[str, str] = {}
     with ExitStack() as closes:
@@ -88,7 +80,7 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
                     if isinstance(target, Client)
                     else open_client(target, one_of_several=len(named) > 1)
                 )
-            except SettingsError as error:
+            except errors.SettingsError as error:
                 failed[label] = " ".join(str(error).split())
                 continue
             opened[label] = client
@@ -96,12 +88,12 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
                 closes.enter_context(client)
         if not opened:
             reasons = "\n".join(f"  {label}: {reason}" for label, reason in failed.items())
-            raise SettingsError(f"None of the accounts can be opened:\n{reasons}")
+            raise errors.SettingsError(f"None of the accounts can be opened:\n{reasons}")
         labels: dict[str, str] = {}
         for label, client in opened.items():
             account = client.connection.account
             if (first_label := labels.setdefault(account, label)) != label:
-                raise SettingsError(
+                raise errors.SettingsError(
                     f"{first_label!r} and {label!r} are the same account ({account}): name it once."
                 )
         _print_opened_accounts(opened, failed)
@@ -126,7 +118,7 @@ def _match_connection_names(pattern: Any) -> list[str]:
     names = settings.names()
     if matches := [name for name in names if fnmatchcase(name, pattern)]:
         return matches
-    raise SettingsError(
+    raise errors.SettingsError(
         f"No connection is called like {pattern!r}. Those kept are: {', '.join(names) or 'none'}."
     )
 
@@ -149,7 +141,7 @@ def _print_opened_accounts(opened: Mapping[str, Client], failed: Mapping[str, st
     }
     try:
         interrupted = len(list_unfinished_runs(kept_accounts)) if kept_accounts else 0
-    except (JournalError, InputError) as error:  # accounts can be read without journals
+    except (errors.JournalError, errors.InputError) as error:  # accounts are read without journals
         print_line(str(error))
         return
     if interrupted:
@@ -203,8 +195,8 @@ class Fleet(Report, Mapping[str, Client]):
         if label in self._clients:
             return self._clients[label]
         if label in self.failed:
-            raise SettingsError(f"{label} could not be opened: {self.failed[label]}")
-        raise SettingsError(f"No account is called {label!r}: there are {', '.join(self)}.")
+            raise errors.SettingsError(f"{label} could not be opened: {self.failed[label]}")
+        raise errors.SettingsError(f"No account is called {label!r}: there are {', '.join(self)}.")
 
     def __contains__(self, label: object) -> bool:
         return label in self._clients
@@ -280,8 +272,8 @@ class Fleet(Report, Mapping[str, Client]):
         for label, outcome in outcomes.items():
             if not isinstance(outcome, Exception):
                 done[label] = outcome
-            elif isinstance(outcome, ChatkitError):
-                advice = outcome.advice if isinstance(outcome, CallError) else ""
+            elif isinstance(outcome, errors.ChatkitError):
+                advice = outcome.advice if isinstance(outcome, errors.CallError) else ""
                 reason = " ".join(str(outcome).split())
                 stops[label] = f"{reason.rstrip('.')}. {advice}" if advice else reason
             else:
@@ -297,7 +289,7 @@ class Fleet(Report, Mapping[str, Client]):
             (
                 visible(label),
                 describe_account(client.connection.account),
-                f"its token was refused. {NotAuthenticated.advice}"
+                f"its token was refused. {errors.NotAuthenticated.advice}"
                 if client.transport.state == "token refused"
                 else client.transport.state,
             )
@@ -375,7 +367,7 @@ class FleetResource:
         known = [*fleet, *fleet.failed]
         if unknown := [label for label in {**parts, **deletes} if label not in known]:
             named = ", ".join(f"{label!r:.60}" for label in unknown[:5])
-            raise InputError(
+            raise errors.InputError(
                 f"No account of the fleet is called {named}: there are {', '.join(fleet)}."
             )
 
@@ -399,7 +391,7 @@ class FleetResource:
         if isinstance(frame, Mapping):
             return frame
         if not hasattr(frame, "columns"):
-            raise InputError(
+            raise errors.InputError(
                 "A plan for a fleet takes a frame that names the account of each row, or what "
                 "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them. "
                 f"This is {'None' if frame is None else f'of type {type(frame).__name__}'}."
@@ -415,7 +407,7 @@ def _split_frame_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """
     in_index = frame.index.nlevels > 1 and frame.index.names[0] == ACCOUNT
     if not in_index and ACCOUNT not in frame.columns:
-        raise InputError(
+        raise errors.InputError(
             "The frame does not name the account of each row: let the first level of its index, "
             "or a column, be called 'account'."
         )

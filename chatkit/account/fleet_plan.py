@@ -28,41 +28,21 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from chatkit import settings
+from chatkit import errors, settings
 from chatkit.api.retry import TASK, WORKER
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
+from chatkit.bulk import plan as bulk_plan
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import STOPPING, Interrupt, PlanTarget
 from chatkit.bulk.changes import LeftOutRow, RefusedCell
 from chatkit.bulk.journal import make_run_id
 from chatkit.bulk.outcomes import Row, read_rows
-from chatkit.bulk.plan import (
-    Plan,
-    create_journals,
-    get_store,
-    get_target,
-    load_plans,
-    make_fleet_part,
-    make_resume_hint,
-    raise_if_unsafe,
-    read_journal,
-    refuse_moved_journals,
-    restore_plan,
-    save_plans,
-    set_journal_location,
-)
+from chatkit.bulk.plan import Plan
 from chatkit.bulk.stores import open_store
 from chatkit.bulk.undo import make_undo_plan
 from chatkit.client import Client, get_plan_target, open_client
-from chatkit.errors import (
-    AccountBusy,
-    ChatkitError,
-    InputError,
-    JournalError,
-    SettingsError,
-    get_first_line,
-)
+from chatkit.errors import ChatkitError, InputError, JournalError
 from chatkit.frames.snapshot import read_origin
 from chatkit.report import FEW, Report, ReportPart, bullets, folded, headline, join_blocks, table
 from chatkit.util.display import many as many_of
@@ -123,7 +103,9 @@ class FleetPlan(Report):
         if not run:
             changing = [label for label, plan in plans.items() if len(plan)]
             self.plans = {
-                label: make_fleet_part(plan, self.id, label, changing) if len(plan) else plan
+                label: bulk_plan.make_fleet_part(plan, self.id, label, changing)
+                if len(plan)
+                else plan
                 for label, plan in plans.items()
             }
 
@@ -198,7 +180,7 @@ class FleetPlan(Report):
             "failed": self.failed,
             "skip_invalid": self._skip_invalid,
         }
-        return save_plans(path, self.plans.values(), metadata)
+        return bulk_plan.save_plans(path, self.plans.values(), metadata)
 
     # --- as a report ----------------------------------------------------------------
 
@@ -283,9 +265,9 @@ class FleetPlan(Report):
             InputError: An argument, a label or value of a row, or a cluster cannot be used.
             JournalError: The journals cannot be kept, so nothing is sent.
         """
-        refuse_moved_journals(self.plans.values())
+        bulk_plan.refuse_moved_journals(self.plans.values())
         Throttle(concurrency, rate)  # refuses what cannot be
-        raise_if_unsafe(self.objections(many=many, irreversible=irreversible))
+        bulk_plan.raise_if_unsafe(self.objections(many=many, irreversible=irreversible))
         changing = {label: plan for label, plan in self.plans.items() if len(plan)}
         apply = partial(
             Plan.apply, concurrency=concurrency, rate=rate, many=True, irreversible=True
@@ -296,7 +278,7 @@ class FleetPlan(Report):
             if not self._began:
                 first, *others = changing.values() or [None]
                 # the first at last: it is the sign that all are there
-                create_journals([*others, *([first] if first else [])], self.id)
+                bulk_plan.create_journals([*others, *([first] if first else [])], self.id)
                 self._began = True
             outcomes: dict[str, pd.DataFrame | Exception]
             totals = {label: len(plan) for label, plan in changing.items()}
@@ -336,10 +318,11 @@ class FleetPlan(Report):
         stops |= self.failed
         empty = rendering.make_result_frame((), self.id, _NO_NAMES, "")
         result = rendering.join_account_frames(frames, empty)
-        location = _find_journal_location(plans)
+        kept_at = (open_store(plan._at).location for plan in plans.values() if plan._at is not None)
+        location = next(kept_at, "")
         rendering.write_fleet_origin(result, self.id, stops, location)
         if stops and watch is None:
-            hint = f" {make_resume_hint(self.id, location)}" if resumable else ""
+            hint = f" {bulk_plan.make_resume_hint(self.id, location)}" if resumable else ""
             print_line(f"{rendering.summarize_result(result)}{hint}")
         return result
 
@@ -366,7 +349,7 @@ def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) ->
         """Return the resource of the open client of an account; None without one."""
         return get_plan_target(clients[labels[account]], noun) if account in labels else None
 
-    plans, metadata = load_plans(Path(path), find_target)
+    plans, metadata = bulk_plan.load_plans(Path(path), find_target)
     by_label = {labels[plan._setting.account]: plan for plan in plans}
     changing = tuple(label for label, plan in by_label.items() if len(plan))
     for label in changing:
@@ -388,11 +371,11 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     for label, numbers in rows.items():
         part = plan.plans[label]
         try:
-            with read_journal(part) as journal:
+            with bulk_plan.read_journal(part) as journal:
                 undo = make_undo_plan(journal, part._target, include_adopted=False, only=numbers)
-            plans[label] = set_journal_location(undo, part._at)
+            plans[label] = bulk_plan.set_journal_location(undo, part._at)
         except JournalError as error:
-            failed[label] = get_first_line(error)
+            failed[label] = errors.get_first_line(error)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
@@ -403,14 +386,8 @@ def describe_fleet_plan(plan: FleetPlan, *, run: bool = False) -> str:
 
 def _format_stop_reason(error: BaseException) -> str:
     """Return the reason that stopped an account in one line."""
-    line = get_first_line(error)
+    line = errors.get_first_line(error)
     return line if isinstance(error, ChatkitError) else f"{type(error).__name__}: {line}"
-
-
-def _find_journal_location(plans: Mapping[str, Plan]) -> str:
-    """Return where the journals of plans are kept; empty for the default store."""
-    locations = (open_store(plan._at).location for plan in plans.values() if plan._at is not None)
-    return next(locations, "")
 
 
 def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
@@ -423,8 +400,9 @@ def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bo
     Returns:
         The result, and whether the run can go on: not if its journal is damaged, or gone.
     """
+    can_resume = True
     try:
-        with read_journal(plan) as journal:
+        with bulk_plan.read_journal(plan) as journal:
             rows = read_rows(journal)
     except JournalError as error:
         reason = _format_stop_reason(error)
@@ -432,18 +410,16 @@ def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bo
         for row in rows:
             if not row.done:
                 row.state, row.reason = "unknown", reason
-        unreachable = False  # whether the journals cannot be reached now; else this one is damaged
-        try:
-            get_store(plan).has(plan.id)
-        except ChatkitError:
-            unreachable = True
-        return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), unreachable
-    if all(row.done for row in rows):
-        reason = ""  # a cluster is lost after the run has ended
-    for row in rows:
-        if row.state == "not sent" and reason:
-            row.reason = reason
-    return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), True
+        with suppress(ChatkitError):  # all journals cannot be reached now; else this one is damaged
+            bulk_plan.get_store(plan).has(plan.id)
+            can_resume = False
+    else:
+        if all(row.done for row in rows):
+            reason = ""  # a cluster is lost after the run has ended
+        for row in rows:
+            if row.state == "not sent" and reason:
+                row.reason = reason
+    return rendering.make_result_frame(rows, plan.id, plan._setting.names, reason), can_resume
 
 
 # --- one thread for each account ------------------------------------------------------
@@ -567,7 +543,7 @@ def check_worker(tasks: Iterable[Task]) -> tuple[str, list[str]]:
         try:
             if settings.kept_connection(name, one_of_several=True).account != account:
                 faults.append(f"the connection {name!r} is another account there")
-        except SettingsError as error:
+        except errors.SettingsError as error:
             faults.append(str(error))
     return _VERSION, faults
 
@@ -611,13 +587,13 @@ def run_task(name: str, apply: Apply, label: str, task: Task) -> str:
             store = default if default.location == task.home else open_store(task.home)
             with open_client(task.connection, one_of_several=True) as client:
                 with store.read(task.run) as journal:
-                    plan = restore_plan(
+                    plan = bulk_plan.restore_plan(
                         journal, get_plan_target(client, journal.header.noun), store, store
                     )
                 plan._stop_by = interrupt
                 result = apply(plan, watch=report_progress)
             return str(read_origin(result).get("stopped") or "")
-        except (AccountBusy, JournalError) as error:
+        except (errors.AccountBusy, JournalError) as error:
             reason = str(error)
         except ChatkitError as error:
             return str(error)
@@ -649,10 +625,10 @@ def make_tasks(client: Any, plans: Mapping[str, Plan]) -> tuple[dict[str, Task],
         raise InputError(f"on= takes a connected client of Dask, not {client!r:.60}.")
     tasks, stops = dict[str, Task](), dict[str, str]()
     for label, plan in plans.items():
-        target = get_target(plan)
+        target = bulk_plan.get_target(plan)
         try:
             opened = target.transport.connection
-        except SettingsError as error:  # of this account alone
+        except errors.SettingsError as error:  # of this account alone
             stops[label] = str(error)
             continue
         if opened.sandbox is not None or opened.name in (None, "environment"):
@@ -666,7 +642,9 @@ def make_tasks(client: Any, plans: Mapping[str, Plan]) -> tuple[dict[str, Task],
                 f"The plan of {label} creates webhooks. Their signing secrets are shown once, "
                 "and would be shown to a worker: apply that plan without on=."
             )
-        tasks[label] = Task(plan.id, str(opened.name), opened.account, get_store(plan).location)
+        tasks[label] = Task(
+            plan.id, str(opened.name), opened.account, bulk_plan.get_store(plan).location
+        )
     answers = client.run(check_worker, [*tasks.values()], on_error="return")
     if not answers:
         raise InputError("The Dask cluster has no worker: start one, and apply again.")

@@ -14,53 +14,23 @@ import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import pandas as pd
 
+from chatkit.account import layout, reading
 from chatkit.account.directory import Directory
-from chatkit.account.layout import (
-    ACCOUNT,
-    BASE,
-    BASE_CONTACTS,
-    CONTACTS,
-    EDITABLE,
-    LEDGER,
-    MAX_SIZE,
-    MAX_SIZES,
-    PRIVATE_FOLDER,
-    RECORD_FILES,
-    FolderContents,
-    FolderFiles,
-    FolderReader,
-    PathNames,
-    Records,
-    format_account,
-    format_base,
-    format_contacts,
-    format_record,
-    is_folder_file,
-)
+from chatkit.account.layout import FolderContents, FolderFiles, Records
 from chatkit.account.pending import GIT_FILES, IGNORE, PRIVATE, PendingPull, compute_digest
 from chatkit.account.planning import Named, plan_state, require_client
-from chatkit.account.reading import (
-    CONTACT,
-    DECLARED,
-    FLOWS_ONLY,
-    NAME_PARTS,
-    NOT_CARRIED,
-    NOUNS,
-    AccountState,
-    Fields,
-    canonicalize_fields,
-    format_name,
-    read_account,
-)
+from chatkit.account.reading import AccountState, Fields
 from chatkit.api.connection import Connection, describe_account
+from chatkit.bulk.endpoints import ACCOUNT
+from chatkit.bulk.stores import read_changes_since
 from chatkit.client import Client, open_sandbox_client
-from chatkit.errors import InputError, Problem, format_command, safe_repr
+from chatkit.errors import InputError, JournalError, Problem, format_command, safe_repr
 from chatkit.localization.ledger import Ledger, LedgerFile
 from chatkit.report import Report, ReportPart, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
@@ -217,27 +187,27 @@ class Folder:
             else read_revision_files(self.path, revision)
         )
         if contacts is False:
-            files.files.pop(CONTACTS, None)
-        contents = FolderReader(files).read()
+            files.files.pop(layout.CONTACTS, None)
+        contents = layout.FolderReader(files).read()
         if contents.account is None and not contents.paths:
             raise InputError(f"{files.name} holds no account: `{self._pull_command}` writes one.")
         names = {*contents.codes} if codes is None else {*template_codes(codes)}
         notes = []
-        if contacts and CONTACT not in contents.records:
-            notes.append(f"{files.name} has no {CONTACTS}: a pull with contacts writes it.")
+        if contacts and reading.CONTACT not in contents.records:
+            notes.append(f"{files.name} has no {layout.CONTACTS}: a pull with contacts writes it.")
         state = AccountState(
             origin=files.name,
             records={
                 noun: {
                     name: records[name]
                     for name in sorted(records)
-                    if "template_code" not in DECLARED[noun].account_key or name[0] in names
+                    if "template_code" not in reading.DECLARED[noun].account_key or name[0] in names
                 }
                 for noun, records in _restore_name_parts(contents).items()
-                if not contents.flows_only or noun in (*FLOWS_ONLY, CONTACT)
+                if not contents.flows_only or noun in (*reading.FLOWS_ONLY, reading.CONTACT)
             },
             codes=tuple(sorted(names)),
-            not_carried=[*notes, NOT_CARRIED],
+            not_carried=[*notes, reading.NOT_CARRIED],
         )
         return state, contents
 
@@ -274,45 +244,14 @@ class Folder:
         """
         require_client(client)
         state, contents = self._read_state(revision, contacts=contacts)
-        base = contents.base if revision is None else None
-        if base is not None:
-            pulled = (base.account, self._pulled.get(self.path.absolute()))
-            base = base if client.connection.account in pulled else None
-        records = {} if base is None or restore else base.records
-        plan = plan_state(
-            state, client, base=records, delete=delete, broken=broken, skip_invalid=skip_invalid
+        base, account = contents.base, client.connection.account
+        known: Records = {}
+        accounts = (base.account, self._pulled.get(self.path.absolute())) if base else ()
+        if base is not None and account in accounts and revision is None and not restore:
+            known = _add_own_writes(base, contents, account)
+        return plan_state(
+            state, client, base=known, delete=delete, broken=broken, skip_invalid=skip_invalid
         )
-        if base is not None:
-            plan._after_apply = partial(self._record_applied, state)
-        return plan
-
-    def _record_applied(self, state: AccountState, plan: Plan, result: pd.DataFrame) -> None:
-        """Add what a plan has written to the base: nobody else has changed that."""
-        applied = {*result.index[result["state"].isin(["applied", "differs", "unchanged"])]}
-        changes = {each.row: each for each in plan.changes if each.row in applied}
-        try:
-            with self._open_locked(write=True) as (directory, pending):
-                pending.finish_pull(directory)
-                files = self._read_directory(directory, contacts=None)
-                base = FolderReader(files).read().base
-                if base is None or base.account is None:
-                    return
-                for noun, records in base.records.items():
-                    for name in {**records, **state.get(noun)}:
-                        text = format_name(name, DECLARED[noun].separator)
-                        change = changes.get((noun, text))
-                        if change and change.kind == "delete":
-                            records.pop(name, None)
-                        elif change and (edited := state.get(noun).get(name)):
-                            sent = (*change.after, *NAME_PARTS)
-                            fields = {each: edited.get(each) for each in sent}
-                            fields = records.get(name, {}) | fields
-                            records[name] = canonicalize_fields(noun, fields)
-                texts = format_base(base.account, base.codes, base.records)
-                pending.save(texts, [], {path: compute_digest(files.files[path]) for path in texts})
-                pending.finish_pull(directory)
-        except InputError as error:
-            print_line(f"Pull into {self.path} before you plan again: {error}")
 
     def _read_files(self, *, contacts: bool | None) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them.
@@ -335,16 +274,16 @@ class Folder:
     def _read_directory(self, directory: Directory, *, contacts: bool | None) -> FolderFiles:
         """Read the bytes of all files of an open folder that belong to an account."""
         files = FolderFiles(str(self.path))
-        personal = () if contacts is False else (CONTACTS, BASE_CONTACTS)
-        for path in (ACCOUNT, LEDGER, BASE, *personal):
+        personal = () if contacts is False else (layout.CONTACTS, layout.BASE_CONTACTS)
+        for path in (layout.ACCOUNT, layout.LEDGER, layout.BASE, *personal):
             files.read_file(path, directory.read_file)
-        for pattern in RECORD_FILES.values():
+        for pattern in layout.RECORD_FILES.values():
             for path, kind in _list_paths(directory, pattern.partition("/")[0], files):
                 if pattern.count("/") == 1 or kind == "file":
                     inside = [path]
                 else:
                     inside = [each for each, _ in _list_paths(directory, path, files)]
-                for each in filter(is_folder_file, inside):
+                for each in filter(layout.is_folder_file, inside):
                     files.read_file(each, directory.read_file)
         return files
 
@@ -402,33 +341,32 @@ class Folder:
             choice = ", ".join(map(repr, get_args(Conflicts)))
             raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
         require_client(client)
-        own_account = choose_owner_name(client.connection)
         contacts = False if contacts is None and flows_only else contacts
-        files = FolderFiles(str(self.path))
+        contents = FolderContents()
         if self.path.is_dir():
             with self._open_locked(write=True) as (directory, pending):
                 pending.finish_pull(directory)
-                files = self._read_directory(directory, contacts=contacts)
-        contacts = CONTACTS in files.files if contacts is None else contacts
-        contents = FolderReader(files).read(ledger=True)
-        self._check_account(contents.account, own_account, other_account=other_account)
-        codes_to_read = [*contents.codes, *client.templates.codes]
-        codes_to_read += [] if codes is None else template_codes(codes)
-        read = () if flows_only else sorted({*codes_to_read})
-        nouns = FLOWS_ONLY if flows_only else NOUNS
-        state = read_account(client, read, nouns, contacts=contacts)
+                contents = self._read_to_merge(
+                    directory, client, contacts=contacts, other_account=other_account
+                )
+        contacts = reading.CONTACT in contents.records if contacts is None else contacts
+        codes_to_read = {*contents.codes, *client.templates.codes}
+        codes_to_read |= set() if codes is None else {*template_codes(codes)}
+        read = () if flows_only else sorted(codes_to_read)
+        read_at = datetime.now(UTC)
+        state = reading.read_account(
+            client, read, reading.FLOWS_ONLY if flows_only else reading.NOUNS, contacts=contacts
+        )
         ledger = LedgerFile(client.connection)
         done: dict[str, str] = {}
         saved: dict[str, None] = {}
         with self._open_locked(write=True) as (directory, pending):
             pending.finish_pull(directory)
             for _ in range(_ROUNDS):
-                current_files = self._read_directory(directory, contacts=contacts)
-                if current_files != files:
-                    files = current_files
-                    contents = FolderReader(files).read(ledger=True)
-                self._check_account(contents.account, own_account, other_account=other_account)
-                pull = _Pull(directory, files.files, contents, state, own_account, conflicts, saved)
+                contents = self._read_to_merge(
+                    directory, client, contacts=contacts, other_account=other_account
+                )
+                pull = _Pull(directory, contents, client, state, read_at, conflicts, saved)
                 pull.merge_ledger(ledger.read())
                 changed = pull.write_changed_files(pending)
                 saved |= dict.fromkeys(changed)
@@ -443,10 +381,10 @@ class Folder:
         if pull.ledger is not None:
             ledger.add(pull.ledger)
         self._pulled[self.path.absolute()] = client.connection.account
-        if done.get(CONTACTS) == "new":
+        if done.get(layout.CONTACTS) == "new":
             print_line(
-                f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "
-                "it out of what others can read."
+                f"{layout.CONTACTS} holds the names and numbers of persons. It is in .gitignore: "
+                "keep it out of what others can read."
             )
         notes = [*state.not_carried]
         if not state.codes and not flows_only:
@@ -456,13 +394,19 @@ class Folder:
             notes.insert(0, again)
         return PullReport(self.path, state, done, pull.left_out, notes)
 
-    def _check_account(self, account: str | None, own: str, *, other_account: bool) -> None:
-        """Refuse a folder of another account unless the caller allows it."""
-        if account not in (None, own) and not other_account:
+    def _read_to_merge(
+        self, directory: Directory, client: Client, *, contacts: bool | None, other_account: bool
+    ) -> FolderContents:
+        """Read an open folder; refuse one of another account unless the caller allows it."""
+        files = self._read_directory(directory, contacts=contacts)
+        contents = layout.FolderReader(files).read(ledger=True)
+        own = choose_owner_name(client.connection)
+        if contents.account not in (None, own) and not other_account:
             raise InputError(
-                f"{self.path} holds {describe_account(str(account))}, and this is "
+                f"{self.path} holds {describe_account(str(contents.account))}, and this is "
                 f"{describe_account(own)}: use another folder, or pass other_account=True."
             )
+        return contents
 
 
 def choose_owner_name(connection: Connection) -> str:
@@ -492,10 +436,10 @@ class _Pull:
 
     Attributes:
         directory: The folder, open.
-        files: The bytes of its files.
-        here: What they hold.
-        state: The state of the account.
-        account: The name of the account.
+        contents: What its files hold.
+        client: The account.
+        state: The state of it.
+        read_at: When that began to be read.
         conflicts: The side that wins where both have changed a field.
         saved: The files that were saved while this pull ran and are merged again.
         ledger: The ledger of both, if this computer has another one.
@@ -503,69 +447,77 @@ class _Pull:
     """
 
     directory: Directory
-    files: Mapping[str, bytes]
     contents: FolderContents
+    client: Client
     state: AccountState
-    account: str
+    read_at: datetime
     conflicts: Conflicts
     saved: Collection[str]
     ledger: Ledger | None = None
     left_out: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._texts: dict[str, bytes] = {}
+        self._texts: dict[str, bytes | None] = {}  #: None: the file is to be removed
         self._before: dict[str, str | None] = {}  #: the digest of each file that was merged
-        self._gone: list[str] = []
         self._edited: list[str] = []
-        self._base = FolderContents()
-        base = self.contents.base
-        if base is not None and self.contents.account == self.account == base.account:
-            self._base = base
-        self._codes = sorted({*self.contents.codes, *self.state.codes})
         self._paths = dict(self.contents.paths)
         self._merge()
 
     def _merge(self) -> None:
         """Merge all records of base, files and account; collect the files to write and remove."""
-        contents = self.contents.records
+        contents, account = self.contents, choose_owner_name(self.client.connection)
+        pulled = contents.base
+        if pulled is None or not contents.account == account == pulled.account:
+            pulled = FolderContents()
+        known = _add_own_writes(pulled, contents, self.client.connection.account)
         conflicts: list[FieldConflict] = []
-        live, records = dict(self._base.records), {}
+        live, records = dict(known), {}
         for noun in self.state.records:
-            live[noun] = _complete_account_records(self.state, noun, live.get(noun, {}))
+            live[noun] = _complete_account_records(self.state, noun, known.get(noun, {}))
         for noun in live:
-            base_records = self._base.records.get(noun, {})
+            before = known.get(noun, {})
             # a table of contacts that is missing is written anew
-            versions = base_records, contents.get(noun, base_records), live[noun]
-            base, edited, latest = map(_strip_parts, versions) if noun == CONTACT else versions
+            versions = before, contents.records.get(noun, before), live[noun]
+            base, edited, latest = (
+                map(_strip_parts, versions) if noun == reading.CONTACT else versions
+            )
             records[noun], new_conflicts = merge_records(noun, base, edited, latest, self.conflicts)
             conflicts += new_conflicts
             self.left_out[noun] = len((base.keys() & latest.keys()) - records[noun].keys())
-        names = PathNames(self._paths, self.files)
         if conflicts:
             self._raise_conflicts(conflicts)
-        for noun in NOUNS:
+        names = layout.PathNames(self._paths, contents.files)
+        for noun in reading.NOUNS:
             for name, fields in records[noun].items():
                 path = self._paths.get((noun, name)) or names.make_path(noun, name)
                 self._paths[noun, name] = path
-                previous = contents[noun].get(name)
+                previous = contents.records[noun].get(name)
                 if previous != fields:
-                    self._texts[path] = format_record(noun, name, fields, path)
+                    self._texts[path] = layout.format_record(noun, name, fields, path)
                 if previous is not None and fields != live[noun].get(name):
                     self._edited.append(path)
-        self._gone = [
-            path for (noun, name), path in self.contents.paths.items() if name not in records[noun]
-        ]
-        flows_only = self.state.flows_only and self.contents.flows_only
-        settings = self.contents.account, [*self.contents.codes], self.contents.flows_only
-        if settings != (self.account, self._codes, flows_only):
-            self._texts[ACCOUNT] = format_account(self.account, self._codes, flows_only=flows_only)
-        for path, text in GIT_FILES.items():
-            if self._read_git_file(path) != text:
-                self._texts[path] = text
-        if CONTACT in self.state.records:
-            self._add_contacts(records[CONTACT])
-        base_files = format_base(self.account, self._codes, live).items()
-        self._texts |= {path: text for path, text in base_files if self.files.get(path) != text}
+        codes = sorted({*contents.codes, *self.state.codes})
+        flows_only = self.state.flows_only and contents.flows_only
+        settings = contents.account, [*contents.codes], contents.flows_only
+        if settings != (account, codes, flows_only):
+            self._texts[layout.ACCOUNT] = layout.format_account(
+                account, codes, flows_only=flows_only
+            )
+        git_files = dict(GIT_FILES)
+        if reading.CONTACT in self.state.records:
+            ignored = self._read_git_file(IGNORE)
+            if b"/contacts.csv" not in ignored.split():
+                gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
+                git_files[IGNORE] = ignored + gap + b"/contacts.csv\n"
+            if contents.records.get(reading.CONTACT) != records[reading.CONTACT]:
+                text = layout.format_contacts(records[reading.CONTACT], layout.EDITABLE)
+                self._texts[layout.CONTACTS] = text
+        since = pulled.pulled if live == known == pulled.records else None
+        base_files = layout.format_base(account, codes, live, since or self.read_at).items()
+        self._texts |= {p: text for p, text in git_files.items() if self._read_git_file(p) != text}
+        self._texts |= {p: text for p, text in base_files if contents.files.get(p) != text}
+        gone = (path for (n, name), path in contents.paths.items() if name not in records[n])
+        self._texts |= dict.fromkeys(gone)
 
     def _read_git_file(self, path: str) -> bytes:
         """Read a file of git settings in the folder; empty if it is missing."""
@@ -576,26 +528,20 @@ class _Pull:
         self._before[path] = compute_digest(data)
         return data
 
-    def _add_contacts(self, contacts: Mapping[Any, Fields]) -> None:
-        """Add the files of contacts that changed to those to write, and ignore them in git."""
-        ignored = self._read_git_file(IGNORE)
-        if b"/contacts.csv" not in ignored.split():
-            gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
-            self._texts[IGNORE] = ignored + gap + b"/contacts.csv\n"
-        if self.contents.records.get(CONTACT) != contacts:
-            self._texts[CONTACTS] = format_contacts(contacts, EDITABLE)
-
     def _raise_conflicts(self, conflicts: list[FieldConflict]) -> None:
         """Raise `InputError` with all fields that changed on both sides."""
-        problems = [
-            Problem(
-                f"{self._describe_conflict_path(each)}{f', {each.field}' if each.field else ''}",
-                "",
-                f"was {values(each.base)}; the file has {values(each.file)}, the account has "
-                f"{values(each.account)}",
-            )
-            for each in conflicts
-        ]
+        problems = []
+        for noun, name, field_name, *versions in conflicts:
+            if noun == reading.CONTACT:
+                place = f"{layout.CONTACTS}, {' '.join(name)}"
+            else:
+                called = " in ".join(name) if isinstance(name, tuple) else name
+                removed = f"{noun} {values(called)}, whose file is gone"
+                place = self._paths.get((noun, name), removed)
+            place += f", {field_name}" if field_name else ""
+            base, edited, live = map(values, versions)
+            reason = f"was {base}; the file has {edited}, the account has {live}"
+            problems.append(Problem(place, "", reason))
         written = "Nothing was written"
         if self.saved:
             saved = ", ".join(self.saved)
@@ -607,14 +553,6 @@ class _Pull:
             problems,
         )
 
-    def _describe_conflict_path(self, each: FieldConflict) -> str:
-        """Return the file of a conflict; the record if its file was removed."""
-        if each.noun == CONTACT:
-            return f"{CONTACTS}, {' '.join(each.name)}"
-        name = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
-        removed = f"{each.noun} {values(name)}, whose file is gone"
-        return self._paths.get((each.noun, each.name), removed)
-
     def merge_ledger(self, own_ledger: Ledger) -> None:
         """Merge the ledger of this computer with that of the folder.
 
@@ -625,8 +563,8 @@ class _Pull:
             return
         merged = own_ledger.merge(self.contents.ledger)
         text = str(merged).encode()
-        if merged != Ledger() and self.files.get(LEDGER) != text:
-            self._texts[LEDGER] = text
+        if merged != Ledger() and self.contents.files.get(layout.LEDGER) != text:
+            self._texts[layout.LEDGER] = text
         self.ledger = merged if merged != own_ledger else None
 
     def write_changed_files(self, pending: PendingPull) -> list[str]:
@@ -635,13 +573,13 @@ class _Pull:
         Returns:
             The files that were saved since they were merged, and so were not written.
         """
-        touched = (*self._texts, *self._gone)
-        digests = {path: compute_digest(self.files.get(path)) for path in touched} | self._before
-        changed = [path for path in touched if self.directory.hash_file(path) != digests[path]]
-        if touched and not changed:
-            pending.save(self._texts, self._gone, digests)
+        files = self.contents.files
+        digests = {path: compute_digest(files.get(path)) for path in self._texts} | self._before
+        changed = [p for p in self._texts if self.directory.hash_file(p) != digests[p]]
+        if self._texts and not changed:
+            pending.save(self._texts, digests)
             changed = pending.finish_pull(self.directory)
-        if CONTACT in self.state.records:
+        if reading.CONTACT in self.state.records:
             for path in PRIVATE:
                 self.directory.restrict_file(path)
         return changed
@@ -649,25 +587,61 @@ class _Pull:
     @property
     def changes(self) -> dict[str, str]:
         """The change of each file, by its path."""
-        written = [path for path in self._texts if not path.startswith((PRIVATE_FOLDER, ".git"))]
         changes = dict.fromkeys(self._edited, "edited")
-        changes |= {path: "changed" if path in self.files else "new" for path in written}
-        return changes | dict.fromkeys(self._gone, "removed")
+        for path, text in self._texts.items():
+            if not path.startswith((layout.PRIVATE_FOLDER, ".git")):
+                kept = "changed" if path in self.contents.files else "new"
+                changes[path] = "removed" if text is None else kept
+        return changes
 
 
 def _complete_account_records(
     state: AccountState, noun: str, base: Mapping[Any, Fields]
 ) -> dict[Any, dict[str, Any]]:
     """Return the records of an account; fields that it hides are taken from the base."""
-    records = {name: dict(fields) for name, fields in state.get(noun).items()}
-    for name, fields in records.items():
-        base_fields = base.get(name, {})
-        for each in DECLARED[noun].always & base_fields.keys() - fields.keys():
-            fields[each] = base_fields[each]
-    for name in state.unclear.get(noun, ()):
-        if name in base:
-            records[name] = dict(base[name])
+    always, unclear = reading.DECLARED[noun].always, state.unclear.get(noun, ())
+    records = {
+        name: {n: value for n, value in base.get(name, {}).items() if n in always} | dict(fields)
+        for name, fields in state.get(noun).items()
+    }
+    records |= {name: dict(base[name]) for name in unclear if name in base}
     return dict(sorted(records.items()))
+
+
+def _add_own_writes(base: FolderContents, contents: FolderContents, account: str) -> Records:
+    """Return the records of the base with what runs of this user have written since the pull.
+
+    Only runs of plans for the account count: their rows are named as records are. What other
+    runs have written does not come from files, and stays a change of the account.
+
+    Args:
+        base: The account as it was pulled.
+        contents: What the files hold.
+        account: The account, in the words of a journal's header.
+    """
+    known = {noun: dict(records) for noun, records in base.records.items()}
+    if base.pulled is None:
+        return known
+    try:
+        written, _ = read_changes_since(account, ACCOUNT, base.pulled)
+    except (InputError, JournalError) as error:  # an account can be read without journals
+        print_line(str(error))
+        return known
+    names = {
+        (noun, reading.format_name(noun, name)): (records, name)
+        for noun, records in known.items()
+        for name in (*records, *contents.records.get(noun, ()))
+    }
+    for _, _, _, change in written:
+        records, name = names.get(change.row, ({}, None))
+        if change.kind == "delete":
+            records.pop(name, None)
+        elif name is not None:
+            # the service splits a name that was sent anew
+            kept = _strip_parts({name: records.get(name, {})})[name]
+            fields = {**kept, **change.after}
+            records[name] = reading.canonicalize_fields(change.row[0], fields)
+    return known
 
 
 # --- contacts ---------------------------------------------------------------------------
@@ -675,20 +649,20 @@ def _complete_account_records(
 
 def _restore_name_parts(contents: FolderContents) -> Records:
     """Return the records of files; unedited contacts get their name parts from the base."""
-    if CONTACT not in contents.records or contents.base is None:
+    if reading.CONTACT not in contents.records or contents.base is None:
         return contents.records
-    base = contents.base.records.get(CONTACT, {})
+    base = contents.base.records.get(reading.CONTACT, {})
     contacts = {
         name: old if (old := base.get(name)) and old.get("name") == fields.get("name") else fields
-        for name, fields in contents.records[CONTACT].items()
+        for name, fields in contents.records[reading.CONTACT].items()
     }
-    return contents.records | {CONTACT: contacts}
+    return contents.records | {reading.CONTACT: contacts}
 
 
 def _strip_parts(contacts: Mapping[Any, Fields]) -> dict[Any, dict[str, Any]]:
     """Return contacts without the name parts, which the service derives."""
     return {
-        key: {name: value for name, value in fields.items() if name not in NAME_PARTS}
+        key: {name: value for name, value in fields.items() if name not in reading.NAME_PARTS}
         for key, fields in contacts.items()
     }
 
@@ -717,13 +691,15 @@ def read_revision_files(path: Path, revision: str) -> FolderFiles:
         attributes, name = head.split(), name.removeprefix(inside)
         if len(attributes) != 4:
             continue
-        if attributes[0] == "120000" and (is_folder_file(name) or is_folder_file(f"{name}/x.json")):
+        if attributes[0] == "120000" and (
+            layout.is_folder_file(name) or layout.is_folder_file(f"{name}/x.json")
+        ):
             files.add_problem(name, OSError(0, "is a link, which may lead out of the folder"))
-        if attributes[0].startswith("100") and is_folder_file(name):
+        if attributes[0].startswith("100") and layout.is_folder_file(name):
             blobs[name] = attributes[2], int(attributes[3])
     requested = []
     for name, (blob, size) in blobs.items():
-        if size <= MAX_SIZES.get(name, MAX_SIZE):
+        if size <= layout.MAX_SIZES.get(name, layout.MAX_SIZE):
             requested.append((name, blob, size))
         else:
             files.add_problem(name, OSError(0, "is larger than what is read of such a file"))
@@ -794,11 +770,11 @@ def read_state(
         folder, revision = split_folder_revision(os.fspath(source))
         return folder.state(revision, contacts=contacts, codes=codes)
     if isinstance(source, Client):
-        return read_account(source, named, contacts=bool(contacts))
+        return reading.read_account(source, named, contacts=bool(contacts))
     if hasattr(source, "_template_codes"):
         with open_sandbox_client(source) as client:
             named = source._template_codes if named is None else named
-            return read_account(client, named, contacts=bool(contacts))
+            return reading.read_account(client, named, contacts=bool(contacts))
     raise InputError(
         "This takes a client, a Sandbox, a chatkit.Folder or the path of one, not "
         f"{type(source).__name__}. Of a fleet, take one account: fleet['name']."
@@ -855,11 +831,7 @@ class PullReport(Report):
 
 def _summarize_paths(paths: list[str]) -> Iterator[str]:
     """Yield the paths of files; where a folder has many, only their count."""
-    tops = [path for path in paths if "/" not in path]
-    yield from sorted(tops)
-    for top in (pattern.partition("/")[0] for pattern in RECORD_FILES.values()):
+    yield from sorted(path for path in paths if "/" not in path)
+    for top in (pattern.partition("/")[0] for pattern in layout.RECORD_FILES.values()):
         inside = [path for path in paths if path.startswith(f"{top}/")]
-        if len(inside) > 2:
-            yield f"{len(inside):,} in {top}/"
-        else:
-            yield from inside
+        yield from [f"{len(inside):,} in {top}/"] if len(inside) > 2 else inside

@@ -10,17 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from chatkit.account.fleet_plan import FleetPlan
 from chatkit.api.connection import split_account
+from chatkit.bulk import plan as bulk_plan
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, is_finished
 from chatkit.bulk.outcomes import count_states, read_rows
-from chatkit.bulk.plan import (
-    Plan,
-    make_fleet_part_id,
-    parse_fleet_id,
-    restore_plan,
-    set_journal_location,
-)
+from chatkit.bulk.plan import Plan
 from chatkit.bulk.stores import delete_journals as prune_journals
 from chatkit.bulk.stores import find_run, hide_password, list_runs, open_store
 from chatkit.bulk.undo import make_undo_plan
@@ -47,28 +42,12 @@ class _LocatedRun(NamedTuple):
     name: str  #: the whole name of the run
     home: JournalStore | None  #: the store, if it is not the default one of this user
     parts: Mapping[str, KeptRun]  #: the runs of a fleet by account; else one without a name
+    missing: Mapping[str, str] = {}  #: the accounts without a readable journal, with the reason
 
     @property
     def is_fleet(self) -> bool:
         """Return whether it is the run of a fleet."""
         return "" not in self.parts
-
-    def explain_missing_journals(self) -> dict[str, str]:
-        """Return the accounts of a fleet's run without a readable journal, each with the reason."""
-        if not self.is_fleet:
-            return {}
-        stores = {kept.store.location: kept.store for kept in self.parts.values()}
-        names = [name for store in stores.values() for name in store.runs()]
-        listed = {name for name in names if parse_fleet_id(name) == self.name}
-        labels = next(kept.header.fleet_of for kept in self.parts.values() if kept.header)
-        runs = [make_fleet_part_id(self.name, n + 1) for n in range(len(labels))]
-        read = {kept.run for kept in self.parts.values()}
-        states = {run: "cannot be read" if run in listed else "is gone" for run in runs}
-        return {
-            label: f"The journal of its run {run} {states[run]}."
-            for label, run in zip(labels, runs, strict=True)
-            if run not in read
-        }
 
     def read_journals(
         self, read: Callable[[str, Journal], T], labels: Collection[str] | None = None
@@ -83,9 +62,9 @@ class _LocatedRun(NamedTuple):
             JournalError: None can be read.
             SettingsError: It is the run of one account, which cannot be opened.
         """
-        results, failed = dict[str, T](), self.explain_missing_journals()
+        results = dict[str, T]()
         parts = {n: part for n, part in self.parts.items() if labels is None or n in labels}
-        failed = {n: why for n, why in failed.items() if labels is None or n in labels}
+        failed = {n: why for n, why in self.missing.items() if labels is None or n in labels}
         for n, (label, part) in enumerate(parts.items(), 1):
             try:
                 with part.read() as opened:
@@ -199,7 +178,7 @@ def _make_resume_plan(
         """Make the plan of one account from its journal."""
         find = partial(_find_run_target, opened.header, client, moved=moved)
         target = cast("PlanTarget", _LazyPlanTarget(find))
-        return restore_plan(opened, target, located.parts[label].store, located.home)
+        return bulk_plan.restore_plan(opened, target, located.parts[label].store, located.home)
 
     plans, failed = located.read_journals(make_plan)
     if not located.is_fleet:
@@ -382,7 +361,7 @@ def undo(
             f"This is {len(run):,} of {many(all_rows, 'row')} of the result: "
             "undo(result, rows=part.index) takes only these back, and undo(result) all of them."
         )
-    rows_of: dict[str, Any] = dict.fromkeys([*located.parts, *located.explain_missing_journals()])
+    rows_of: dict[str, Any] = dict.fromkeys([*located.parts, *located.missing])
     if rows is not None:
         rows_of = _group_by_account(rows, rows_of) if located.is_fleet else {"": rows}
     later = [*list_runs(located.home, lost=lambda _: None)]
@@ -394,7 +373,7 @@ def undo(
         plan = make_undo_plan(
             opened, target, include_adopted=include_adopted, only=only, later=later
         )
-        return set_journal_location(plan, located.home)
+        return bulk_plan.set_journal_location(plan, located.home)
 
     plans, failed = located.read_journals(make_plan, rows_of)
     if not located.is_fleet:
@@ -405,27 +384,37 @@ def undo(
 # --- a run of a fleet -----------------------------------------------------------------
 
 
-def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
-    """Find the runs of the accounts in a fleet's run; return them by account.
+def _locate_fleet_run(name: str, at: JournalStore | None) -> _LocatedRun | None:
+    """Find the runs of the accounts in a fleet's run, and the accounts without one to read.
 
     Args:
         name: The name of the run, or the beginning of it.
         at: Where the journals are.
 
     Returns:
-        Those that can be read, in the order of the accounts; none if the name is that of one
-        run, of none, or the beginning of others too.
+        They, in the order of the accounts; None if the name is that of one run, of none, or the
+        beginning of others too, or if no journal can be read.
     """
     lost: list[JournalError] = []
     homes = {kept.run: kept for kept in list_runs(at, lost.append)}
-    fleets = {parse_fleet_id(each) for each in homes if name and each.startswith(name)}
+    fleets = {bulk_plan.parse_fleet_id(each) for each in homes if name and each.startswith(name)}
     fleet = next(iter(fleets), "")
     if name in homes or len(fleets) != 1 or not fleet.startswith(name) or (lost and fleet != name):
-        return {}  # of one run, or of several: `find_run` asks for more of the name then
-    parts = [kept for run, kept in homes.items() if run.startswith(f"{fleet}-")]
-    parts.sort(key=lambda kept: (len(kept.run), kept.run))
-    # a damaged journal has no header: runs() lists it
-    return {kept.header.fleet[1]: kept for kept in parts if kept.header and kept.header.fleet}
+        return None  # of one run, or of several: `find_run` asks for more of the name then
+    labels: Sequence[str] = ()
+    known = {}
+    for run, kept in homes.items():
+        # a damaged journal has no header: runs() lists it
+        if bulk_plan.parse_fleet_id(run) == fleet and kept.header and kept.header.fleet:
+            known[run], labels = kept, kept.header.fleet_of
+    runs = {label: bulk_plan.make_fleet_part_id(fleet, n) for n, label in enumerate(labels, 1)}
+    missing = {
+        label: f"The journal of its run {run} {'cannot be read' if run in homes else 'is gone'}."
+        for label, run in runs.items()
+        if run not in known
+    }
+    parts = {label: known[run] for label, run in runs.items() if run in known}
+    return _LocatedRun(fleet, at, parts, missing) if parts else None
 
 
 def _check_fleet_started(located: _LocatedRun) -> None:
@@ -437,7 +426,7 @@ def _check_fleet_started(located: _LocatedRun) -> None:
         JournalError: It is not there, and no account has begun.
     """
     known = [*located.parts.values()]
-    if not known[0].store.has(make_fleet_part_id(located.name, 1)) and all(
+    if not known[0].store.has(bulk_plan.make_fleet_part_id(located.name, 1)) and all(
         each.last is None for each in known
     ):
         raise JournalError(
@@ -512,7 +501,7 @@ def prune(
     if not days >= 0:
         raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
     store, named = open_store(location), set(runs)
-    parts = {each for each in store.runs() if named and parse_fleet_id(each) in named}
+    parts = {each for each in store.runs() if named and bulk_plan.parse_fleet_id(each) in named}
     return prune_journals(store, days=days, runs=named | parts)
 
 
@@ -529,8 +518,8 @@ def _locate_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
             "chatkit.runs() lists the runs."
         )
     chosen = None if at is None else open_store(at)
-    if fleet := _find_fleet_runs(name, chosen):
-        return _LocatedRun(parse_fleet_id(next(iter(fleet.values())).run), chosen, fleet)
+    if fleet := _locate_fleet_run(name, chosen):
+        return fleet
     kept = find_run(name, chosen)
     return _LocatedRun(kept.run, chosen, {"": kept})
 

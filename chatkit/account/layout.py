@@ -22,27 +22,18 @@ import io
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
 
-from chatkit.account.reading import (
-    CONTACT,
-    CONTACT_COLUMNS,
-    CONTACT_KEY,
-    DECLARED,
-    FLOWS_ONLY,
-    NAME_PARTS,
-    NOUNS,
-    Fields,
-    canonicalize_fields,
-    make_name_cells,
-)
+from chatkit.account import reading
+from chatkit.account.reading import Fields
 from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
@@ -54,13 +45,19 @@ from chatkit.util.json import escape_key, is_deeper
 
 ACCOUNT, LEDGER, PRIVATE_FOLDER = "account.json", "translations.jsonl", ".chatkit"
 #: Where the file of each record is, by its noun.
-RECORD_FILES = {noun: DECLARED[noun].file for noun in NOUNS}
-CONTACTS = DECLARED[CONTACT].file
+RECORD_FILES = {noun: reading.DECLARED[noun].file for noun in reading.NOUNS}
+_RECORD_FILE = re.compile(
+    "|".join(
+        f"(?P<{noun}>{re.escape(path)})".replace(r"\*", "[^/]+")
+        for noun, path in RECORD_FILES.items()
+    )
+)
+CONTACTS = reading.DECLARED[reading.CONTACT].file
 BASE, BASE_CONTACTS = f"{PRIVATE_FOLDER}/base.json", f"{PRIVATE_FOLDER}/contacts.csv"
 #: The version of this layout; a later chatkit may write another one.
 FORMAT = 1
 #: The columns of contacts that a person edits; the parts of a name are the service's.
-EDITABLE = tuple(name for name in CONTACT_COLUMNS if name not in NAME_PARTS)
+EDITABLE = tuple(name for name in reading.CONTACT_COLUMNS if name not in reading.NAME_PARTS)
 
 #: Where each record stands, by its noun and its name.
 Paths: TypeAlias = dict[tuple[str, Any], str]
@@ -101,16 +98,20 @@ class FolderContents:
         paths: The file of each record, by noun and name.
         ledger: The source text of each translation, if it was asked for.
         base: The account as it was pulled.
+        pulled: Of the base: when the account was read; None if an earlier chatkit wrote it.
         flows_only: Whether the folder holds flows only.
+        files: The bytes of its files.
     """
 
     account: str | None = None
     codes: tuple[str, ...] = ()
-    records: Records = field(default_factory=lambda: {noun: {} for noun in NOUNS})
+    records: Records = field(default_factory=lambda: {noun: {} for noun in reading.NOUNS})
     paths: Paths = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
     base: FolderContents | None = None
+    pulled: datetime | None = None
     flows_only: bool = False
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass
@@ -149,24 +150,20 @@ def is_folder_file(path: str) -> bool:
     parts = path.split("/")
     if any(part.startswith(_HIDDEN_MARKS) for part in parts if part != PRIVATE_FOLDER):
         return False
-    if path in (ACCOUNT, CONTACTS, LEDGER, BASE, BASE_CONTACTS):
-        return True
-    return _find_noun(path) is not None
+    known = path in (ACCOUNT, CONTACTS, LEDGER, BASE, BASE_CONTACTS)
+    return known or _find_noun(path) is not None
 
 
 def _find_noun(path: str) -> str | None:
     """Return the noun of the record that a path names; None for other files."""
-    for noun, pattern in RECORD_FILES.items():
-        same_folder = path.partition("/")[0] == pattern.partition("/")[0]
-        if same_folder and path.count("/") == pattern.count("/") and path.endswith(".json"):
-            return noun
-    return None
+    match = _RECORD_FILE.fullmatch(path)
+    return match.lastgroup if match else None
 
 
 def _parse_name_cells(noun: str, path: str) -> dict[str, Any]:
     """Return the name cells in the path of a record's file; empty if it has none."""
     parts = path.removesuffix(".json").split("/")[1:]
-    return make_name_cells(DECLARED[noun], tuple(parts)) if len(parts) > 1 else {}
+    return reading.make_name_cells(reading.DECLARED[noun], tuple(parts)) if len(parts) > 1 else {}
 
 
 def make_file_name(name: str, noun: str = "flow") -> str:
@@ -249,7 +246,7 @@ def format_json(value: Mapping[str, Any]) -> bytes:
 def format_record(noun: str, name: Any, fields: Fields, path: str) -> bytes:
     """Format a record as the JSON of its file, without the name cells in its path."""
     known = _parse_name_cells(noun, path)
-    named = make_name_cells(DECLARED[noun], name).items()
+    named = reading.make_name_cells(reading.DECLARED[noun], name).items()
     row = {**fields, **{each: value for each, value in named if known.get(each) != value}}
     if isinstance(text := row.get("text"), str) and "\n" in text:
         row["text"] = text.split("\n")
@@ -262,10 +259,15 @@ def format_account(account: str, codes: Iterable[str], *, flows_only: bool) -> b
     return format_json(about | ({"flows_only": True} if flows_only else {}))
 
 
-def format_base(account: str, codes: Iterable[str], records: Records) -> dict[str, bytes]:
+def format_base(
+    account: str, codes: Iterable[str], records: Records, pulled: datetime
+) -> dict[str, bytes]:
     """Format the files of the base: the records as pulled, with which the next pull compares."""
-    base: dict[str, Any] = {"account": account, "templates": sorted(codes)}
-    for noun in NOUNS:
+    base: dict[str, Any] = {
+        "account": account, "pulled": pulled.isoformat(timespec="milliseconds"),
+        "templates": sorted(codes),
+    }  # fmt: skip
+    for noun in reading.NOUNS:
         nested = base[f"{noun}s"] = {}
         for name, fields in records[noun].items():
             *outer, last_part = name if isinstance(name, tuple) else (name,)
@@ -274,8 +276,8 @@ def format_base(account: str, codes: Iterable[str], records: Records) -> dict[st
                 level = level.setdefault(part, {})
             level[last_part] = fields
     texts = {BASE: format_json(base)}
-    if CONTACT in records:
-        texts[BASE_CONTACTS] = format_contacts(records[CONTACT], CONTACT_COLUMNS)
+    if reading.CONTACT in records:
+        texts[BASE_CONTACTS] = format_contacts(records[reading.CONTACT], reading.CONTACT_COLUMNS)
     return texts
 
 
@@ -285,7 +287,7 @@ def format_contacts(contacts: Mapping[Any, Fields], columns: Sequence[str]) -> b
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writerow(columns)
     for name, fields in sorted(contacts.items()):
-        cells = {**make_name_cells(DECLARED[CONTACT], name), **fields}
+        cells = {**reading.make_name_cells(reading.DECLARED[reading.CONTACT], name), **fields}
         writer.writerow([guard_cell(cells.get(each) or "") for each in columns])
     return text.getvalue().encode()
 
@@ -330,7 +332,7 @@ class FolderReader:
     def __init__(self, folder: FolderFiles) -> None:
         self._files, self._name = folder.files, folder.name
         self.problems = [*folder.problems]
-        self.contents = FolderContents()
+        self.contents = FolderContents(files=folder.files)
         #: The account as it was pulled: what a service has, it may have.
         self.base = FolderContents()
 
@@ -343,20 +345,22 @@ class FolderReader:
         if BASE in self._files:
             self._read_base()
         if BASE_CONTACTS in self._files:
-            self.base.records[CONTACT] = self._read_contacts(BASE_CONTACTS, CONTACT_COLUMNS)
+            self.base.records[reading.CONTACT] = self._read_contacts(
+                BASE_CONTACTS, reading.CONTACT_COLUMNS
+            )
         about = self._read_account_file() if ACCOUNT in self._files else {}
         self.contents.account = about.get("account")
         for path in sorted(self._files):
             if noun := _find_noun(path):
                 self._read_record(noun, path)
         if CONTACTS in self._files:
-            self.contents.records[CONTACT] = self._read_contacts(CONTACTS, EDITABLE)
+            self.contents.records[reading.CONTACT] = self._read_contacts(CONTACTS, EDITABLE)
         if ledger and LEDGER in self._files:
             self._read_ledger()
-        named = (name for noun in NOUNS for name in self.contents.records[noun])
+        named = (name for noun in reading.NOUNS for name in self.contents.records[noun])
         outer = (name[0] for name in named if isinstance(name, tuple))
         self.contents.codes = tuple(sorted({*about.get("templates", ()), *outer}))
-        only_flows = {noun for noun, _ in self.contents.paths} <= {*FLOWS_ONLY}
+        only_flows = {noun for noun, _ in self.contents.paths} <= {*reading.FLOWS_ONLY}
         self.contents.flows_only = about.get("flows_only", not about and only_flows)
         if self.problems:
             files = len({problem.field.partition(", line ")[0] for problem in self.problems})
@@ -415,9 +419,11 @@ class FolderReader:
         document = file.source.value
         self.base.account = document["account"]
         self.base.codes = tuple(document.get("templates", ()))
-        for noun in NOUNS:
+        if "pulled" in document:
+            self.base.pulled = datetime.fromisoformat(document["pulled"]).replace(tzinfo=UTC)
+        for noun in reading.NOUNS:
             base_records = document[f"{noun}s"]
-            if len(DECLARED[noun].account_key) > 1:
+            if len(reading.DECLARED[noun].account_key) > 1:
                 base_records = {
                     (code, own): each
                     for code, contents in base_records.items()
@@ -464,7 +470,7 @@ class FolderReader:
         if file is None:
             return
         fields: dict[str, Any] = file.source.value
-        if fault := DECLARED[noun].find_file_fault(fields):
+        if fault := reading.DECLARED[noun].find_file_fault(fields):
             file.add_problem(*fault)
         else:
             fields = {**_parse_name_cells(noun, path), **fields}
@@ -479,7 +485,7 @@ class FolderReader:
 
     def _add_record(self, noun: str, fields: dict[str, Any], file: _JsonFile) -> None:
         """Add a record to the contents; only what differs from the base is checked."""
-        declared = DECLARED[noun]
+        declared = reading.DECLARED[noun]
         fields = {**declared.file_defaults, **fields}
         parts = tuple(fields.get(each) for each in declared.account_key)
         name: Any = parts if len(parts) > 1 else parts[0]
@@ -490,7 +496,7 @@ class FolderReader:
         known = self.base.records[noun].get(name) if is_name else None
         sent = {each: value for each, value in fields.items() if each != named or known is None}
         if known is not None:
-            same = canonicalize_fields(noun, fields)
+            same = reading.canonicalize_fields(noun, fields)
             sent = {n: v for n, v in sent.items() if n not in same or same[n] != known.get(n)}
             required = []
         if sent or required:
@@ -504,83 +510,73 @@ class FolderReader:
             reason = f"the {noun} {values(label)} stands in {other} too: keep one of them"
             file.add_problem(f"/{named}", reason)
             return
-        records[name] = canonicalize_fields(noun, fields)
+        records[name] = reading.canonicalize_fields(noun, fields)
         self.contents.paths[noun, name] = file.path
 
     # --- contacts.csv ---
 
     def _read_contacts(self, path: str, columns: Sequence[str]) -> dict[Any, dict[str, Any]]:
-        """Read a CSV file of contacts by their keys; empty if it cannot be read."""
+        """Read a CSV file of contacts by their keys; without what cannot be read."""
+        contacts: dict[Any, dict[str, Any]] = {}
         if (text := self._decode_utf8(path)) is None:
-            return {}
+            return contacts
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        wrong: list[tuple[int, str]] = []
         try:
             header = next(filter(None, reader), [])
-            if self._check_header(path, header, columns):
-                return {}
-            return {
-                tuple(cells[name] for name in CONTACT_KEY): canonicalize_fields(CONTACT, cells)
-                for cells in self._read_contact_rows(path, reader, header)
-            }
+            if fault := _find_header_fault(header, columns):
+                self._add_problem(path, LineColumn(1, 1), fault)
+                return contacts
+            before = reader.line_num
+            for row in reader:
+                line, before = before + 1, reader.line_num
+                if not row:
+                    continue
+                cells = dict(zip(header, map(remove_guard, row), strict=False))
+                name = tuple(cells.get(each, "") for each in reading.CONTACT_KEY)
+                if len(row) != len(header):
+                    reason = f"has {many(len(row), 'cell')}, and the first line {len(header)}"
+                    wrong.append((line, f"{reason}: put a text with a comma in it in quotes"))
+                elif name in contacts:
+                    wrong.append((line, f"{' '.join(name)} stands here a second time"))
+                else:
+                    contacts[name] = reading.canonicalize_fields(reading.CONTACT, cells)
         except csv.Error as error:  # a cell of more than 131,072 characters
-            self._add_problem(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
-            return {}
-
-    def _check_header(self, path: str, header: Sequence[str], columns: Sequence[str]) -> bool:
-        """Add problems of the CSV header; return True if the rows cannot be read."""
-        if duplicates := [name for n, name in enumerate(header) if name in header[:n]]:
-            reason = f"the column {values(duplicates[0])} stands there twice: leave one out"
-        elif missing := [name for name in CONTACT_KEY if name not in header]:
-            reason = f"the columns {', '.join(missing)} are missing: write {','.join(columns)}"
-        elif unknown := [name for name in header if name not in columns]:
-            reason = f"{values(unknown[0])} is not a column: the columns are {', '.join(columns)}"
-        else:
-            return False
-        self._add_problem(path, LineColumn(1, 1), reason)
-        return True
-
-    def _read_contact_rows(
-        self, path: str, reader: Any, header: Sequence[str]
-    ) -> Iterator[Mapping[str, str]]:
-        """Yield the cells of each row by column; add a problem for each wrong row."""
-        known_keys: set[Any] = set()
-        wrong = 0
-        before = reader.line_num
-        for row in reader:
-            line, before = before + 1, reader.line_num
-            if not row:
-                continue
-            cells = dict(zip(header, map(remove_guard, row), strict=False))
-            key = tuple(cells.get(name, "") for name in CONTACT_KEY)
-            if len(row) != len(header):
-                reason = f"has {many(len(row), 'cell')}, and the first line {len(header)}"
-                reason += ": put a text with a comma in it in quotes"
-            elif key in known_keys:
-                reason = f"{' '.join(key)} stands here a second time"
-            else:
-                known_keys.add(key)
-                yield cells
-                continue
-            wrong += 1
-            if wrong <= _MAX_PROBLEMS:
-                self._add_problem(path, LineColumn(line, 1), reason)
-        if (more := wrong - _MAX_PROBLEMS) > 0:
+            wrong.append((reader.line_num, f"cannot be read: {error}"))
+        for line, reason in wrong[:_MAX_PROBLEMS]:
+            self._add_problem(path, LineColumn(line, 1), reason)
+        if (more := len(wrong) - _MAX_PROBLEMS) > 0:
             self._add_problem(path, None, f"{more:,} more rows cannot be read")
+        return contacts
+
+
+def _find_header_fault(header: Sequence[str], columns: Sequence[str]) -> str:
+    """Return why rows under a CSV header cannot be read; empty if they can."""
+    if doubled := [name for n, name in enumerate(header) if name in header[:n]]:
+        return f"the column {values(doubled[0])} stands there twice: leave one out"
+    if missing := [name for name in reading.CONTACT_KEY if name not in header]:
+        return f"the columns {', '.join(missing)} are missing: write {','.join(columns)}"
+    if unknown := [name for name in header if name not in columns]:
+        return f"{values(unknown[0])} is not a column: the columns are {', '.join(columns)}"
+    return ""
 
 
 @cache
 def _build_base_model() -> type[BaseModel]:
     """Build the pydantic model of the base file, which checks types only."""
     table: Any = dict
-    fields: dict[str, Any] = {"account": (str, ...), "templates": (list[str], [])}
-    for noun in NOUNS:
+    time = Annotated[str, AfterValidator(datetime.fromisoformat)]
+    fields: dict[str, Any] = {
+        "account": (str, ...), "pulled": (time, ""), "templates": (list[str], []),
+    }  # fmt: skip
+    for noun in reading.NOUNS:
         known: dict[str, Any] = {}
-        for name, each in DECLARED[noun].body.model_fields.items():
+        for name, each in reading.DECLARED[noun].body.model_fields.items():
             nested = "chatkit." in str(each.annotation)
             plain: Any = list[dict[str, Any]] if nested else each.annotation
             known[name] = (plain | None, None)
         model = table[str, create_model(noun, **known)]
-        if len(DECLARED[noun].account_key) > 1:
+        if len(reading.DECLARED[noun].account_key) > 1:
             model = table[str, model]
         fields[f"{noun}s"] = (model, ...)
     return create_model("Base", **fields)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from typing import Any
 
@@ -51,28 +51,21 @@ class PendingPull:
         """Lock the folder in a block; without `make` only if something was ever pulled."""
         if make:
             make_folder(self._folder)
-        if not os.access(self._folder, os.W_OK):
-            yield
-            return
-        with lock_file(self._folder / "folder"):
+        can_lock = os.access(self._folder, os.W_OK)
+        with lock_file(self._folder / "folder") if can_lock else nullcontext():
             yield
 
-    def save(
-        self, texts: Mapping[str, bytes], removed: Iterable[str], digests: Mapping[str, str | None]
-    ) -> None:
-        """Save the files to write and to remove, with the digest of each file before."""
-        manifest = {
-            "inode": self._inode,
-            "write": {path: [digests[path], compute_digest(text)] for path, text in texts.items()},
-            "remove": {path: digests[path] for path in removed},
-        }
+    def save(self, texts: Mapping[str, bytes | None], digests: Mapping[str, str | None]) -> None:
+        """Save the files to write, None for those to remove, with the digest of each before."""
+        files = {path: [digests[path], compute_digest(text)] for path, text in texts.items()}
         with (
             replace_file(self._path, first=self._path.with_name("new.zip")) as file,
             zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as pending,
         ):
-            pending.writestr(_MANIFEST, json.dumps(manifest))
+            pending.writestr(_MANIFEST, json.dumps({"inode": self._inode, "files": files}))
             for path, text in texts.items():
-                pending.writestr(path, text)
+                if text is not None:
+                    pending.writestr(path, text)
 
     def finish_pull(self, directory: Directory) -> list[str]:
         """Write and remove the saved files of an interrupted pull.
@@ -84,20 +77,24 @@ class PendingPull:
         with self._open_archive() as pending:
             if pending is None:
                 return []
-            archive, manifest = pending
+            archive, files = pending
             written: list[str] = []
             unwritten: list[str] = []
-            for path, old in manifest["remove"].items():
-                if directory.hash_file(path) is not None and not directory.remove_file(path, old):
-                    unwritten.append(path)
-            base_last = sorted(manifest["write"].items(), key=lambda each: each[0] in BASES)
-            for path, (old, new) in base_last:
+            # removed files go first: a new name may differ from an old one in case alone
+            order = sorted(
+                files.items(), key=lambda each: (each[1][1] is not None, each[0] in BASES)
+            )
+            for path, (old, new) in order:
                 if directory.hash_file(path) == new or (unwritten and path in BASES):
                     continue
-                mode = 0o600 if path in PRIVATE else 0o666
-                with archive.open(path) as entry:
-                    replaced = directory.replace_file(path, entry, old, mode)
-                (written if replaced else unwritten).append(path)
+                if new is None:
+                    done = directory.remove_file(path, old)
+                else:
+                    with archive.open(path) as entry:
+                        mode = 0o600 if path in PRIVATE else 0o666
+                        done = directory.replace_file(path, entry, old, mode)
+                    written += [path] * done
+                unwritten += [path] * (not done)
             directory.sync_files(written)
         self._path.unlink()
         return unwritten
@@ -116,13 +113,12 @@ class PendingPull:
         try:
             with zipfile.ZipFile(self._path) as archive:
                 manifest = read_json(archive.read(_MANIFEST), deepest=4)
-                known = (
-                    is_folder_file(path) or path in (IGNORE, *GIT_FILES)
-                    for path in manifest["write"]
-                )
-                if not all((*known, *map(is_folder_file, manifest["remove"]))):
-                    raise ValueError("a file in it has no place in a folder")
-                yield None if manifest["inode"] != self._inode else (archive, manifest)
+                files = manifest["files"]
+                for path, (_, new) in files.items():
+                    ours = new is not None and path in (IGNORE, *GIT_FILES)
+                    if not ours and not is_folder_file(path):
+                        raise ValueError("a file in it has no place in a folder")
+                yield None if manifest["inode"] != self._inode else (archive, files)
         except (zipfile.BadZipFile, ValueError, LookupError, TypeError, EOFError) as error:
             raise InputError(
                 f"{self._path} is damaged ({error}), so that the interrupted pull into "

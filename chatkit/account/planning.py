@@ -16,19 +16,8 @@ from typing import Any, TypeAlias, cast
 
 import pandas as pd
 
-from chatkit.account.reading import (
-    DECLARED,
-    FIELDS,
-    AccountState,
-    Fields,
-    canonicalize_fields,
-    find_changed_fields,
-    format_name,
-    get_default,
-    is_same_field,
-    iter_records,
-    make_name_cells,
-)
+from chatkit.account import reading
+from chatkit.account.reading import AccountState, Fields
 from chatkit.bulk.changes import RefusedCell
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
 from chatkit.bulk.plan import Plan, get_setting, get_target, join_plans
@@ -104,7 +93,7 @@ def plan_state(
     planner = _StatePlanner(state, client, base, only)
     plans = [
         planner.plan_resource(noun, deletions[noun], broken=broken)
-        for noun in DECLARED
+        for noun in reading.DECLARED
         if deletions[noun] or state.get(noun)
     ]
     target = get_plan_target(client, ACCOUNT)
@@ -125,15 +114,15 @@ def _group_deletes(delete: Iterable[Named]) -> dict[str, list[str]]:
     """
     if isinstance(delete, str | bytes) or not isinstance(delete, Iterable):
         raise InputError(f"delete= takes a list, like delete=[{str(delete)[:40]!r}].")
-    names: dict[str, dict[str, None]] = {noun: {} for noun in DECLARED}
+    names: dict[str, dict[str, None]] = {noun: {} for noun in reading.DECLARED}
     for reference in delete:
         match reference.partition(" ")[::2] if isinstance(reference, str) else reference:
             case (str(noun), name) if name and noun.removesuffix("s") in names:
                 noun = noun.removesuffix("s")
-                names[noun][format_name(name, DECLARED[noun].separator)] = None
+                names[noun][reading.format_name(noun, name)] = None
             case _:
                 raise InputError(
-                    f"delete= names a resource ({', '.join(DECLARED)}) and a record of it, like "
+                    f"delete= names a resource ({', '.join(names)}) and a record of it, like "
                     f"('flow', 'Order survey') or 'content order_ready/de', not {reference!r:.60}."
                 )
     return {noun: list(each) for noun, each in names.items()}
@@ -155,7 +144,7 @@ class _StatePlanner:
 
     def describe_plan(self, plan: Plan) -> Iterator[str]:
         """Yield the notes on a plan: records created, left as they are and unknown to the state."""
-        for noun, declared in DECLARED.items():
+        for noun, declared in reading.DECLARED.items():
             created = sum(each.kind == "create" and each.noun == noun for each in plan.changes)
             if created and (note := declared.make_created_note(created)):
                 yield note
@@ -172,7 +161,7 @@ class _StatePlanner:
 
     def plan_resource(self, noun: str, deletions: Sequence[str], *, broken: bool) -> Plan:
         """Plan one resource, whose records are matched by name."""
-        declared, resource = DECLARED[noun], get_resource(self.client, noun)
+        declared, resource = reading.DECLARED[noun], get_resource(self.client, noun)
         codes = [*self.state.codes, *(text.rpartition("/")[0] for text in deletions if "/" in text)]
         if "template_code" in declared.account_key:
             codes += [code for code, _ in self.state.get(noun)]
@@ -183,17 +172,16 @@ class _StatePlanner:
                 f"This service lists deleted {noun}s, too, and nothing tells them from others: "
                 "those that it lists are taken to be there."
             )
-        live: dict[str, list[Mapping[str, Any]]] = {}
-        for name, row in iter_records(declared, frame):
-            if name is not None:
-                live.setdefault(format_name(name, declared.separator), []).append(row)
+        groups = reading.group_records(noun, frame)
+        groups.pop(None, None)
+        live = {reading.format_name(noun, name): same for name, same in groups.items()}
         kept_names: set[str] = set()
         rows: dict[str, dict[str, Any]] = {}
         for name, fields in self.state.get(noun).items():
-            text = format_name(name, declared.separator)
+            text = reading.format_name(noun, name)
             kept_names.add(text)
             matches = live.get(text, [])
-            chosen = FIELDS[noun] if self.only is None else self.only.get((noun, text), ())
+            chosen = reading.FIELDS[noun] if self.only is None else self.only.get((noun, text), ())
             if self.only is not None and not (chosen if matches else "" in chosen):
                 continue
             if len(matches) > 1:
@@ -203,11 +191,15 @@ class _StatePlanner:
             base = self.base.get(noun)
             if not matches:
                 if base is not None and name in base:
-                    edited = bool(find_changed_fields(noun, base[name], fields))
+                    edited = bool(reading.find_changed_fields(noun, base[name], fields))
                     self._leave(noun, text, "", text, text, MISSING, edited=edited)
                     continue
-                sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
-                rows[text] = make_name_cells(declared, name) | sent
+                sent = {
+                    each: fields[each]
+                    for each in reading.FIELDS[noun]
+                    if fields.get(each) is not None
+                }
+                rows[text] = reading.make_name_cells(declared, name) | sent
             elif changed := self._find_changed_fields(
                 noun, text, fields, matches[0], base if base is None else base.get(name, {}), chosen
             ):
@@ -237,12 +229,12 @@ class _StatePlanner:
         chosen: Collection[str],
     ) -> dict[str, Any]:
         """Return the chosen fields of a live record to change; note those that stay."""
-        current, changed = canonicalize_fields(noun, live), dict[str, Any]()
-        for name in FIELDS[noun]:
-            is_same, value = partial(is_same_field, noun, name), record.get(name)
+        current, changed = reading.canonicalize_fields(noun, live), dict[str, Any]()
+        for name in reading.FIELDS[noun]:
+            is_same, value = partial(reading.is_same_field, noun, name), record.get(name)
             if name not in chosen or is_same(value, current.get(name)):
                 continue
-            if name in DECLARED[noun].body.create_only:
+            if name in reading.DECLARED[noun].body.create_only:
                 reason = f"which can only be set when a {noun} is created, so it stays"
                 reason = f"{noun.capitalize()}s with another {name}, {reason}"
                 self.kept.setdefault(reason, []).append(text)
@@ -251,7 +243,7 @@ class _StatePlanner:
                 edited = not is_same(before, value)
                 self._leave(noun, text, name, before, value, current.get(name), edited=edited)
                 continue
-            default = "" if (known := get_default(noun, name)) is None else known
+            default = "" if (known := reading.get_default(noun, name)) is None else known
             changed[name] = default if value is None else value  # a None would leave it as it is
         return changed
 
@@ -348,7 +340,9 @@ def describe_changed_records(plan: Plan) -> list[str]:
                     f"{label}: {field} has changed"
                     for field, before in change.before.items()
                     if field in live_record
-                    and not is_same_field(noun, field, before, live_record[field])
-                    and not is_same_field(noun, field, after.get(field, before), live_record[field])
+                    and not reading.is_same_field(noun, field, before, live_record[field])
+                    and not reading.is_same_field(
+                        noun, field, after.get(field, before), live_record[field]
+                    )
                 ]
     return descriptions

@@ -8,12 +8,12 @@ account, and are beside the records, never in them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from chatkit.api.connection import Connection, describe_account
+from chatkit.api.connection import describe_account
 from chatkit.bulk.comparison import is_same_value
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.client import RESOURCES, Client, get_resource
@@ -104,9 +104,10 @@ class AccountState:
         return self.records.get(noun, {})
 
 
-def format_name(name: Any, separator: str = "/") -> str:
+def format_name(noun: str, name: Any) -> str:
     """Format the name of a record as one text, like code/language of a content."""
-    return separator.join(map(str, name)) if isinstance(name, tuple | list) else str(name)
+    parts = name if isinstance(name, tuple | list) else (name,)
+    return DECLARED[noun].separator.join(map(str, parts))
 
 
 def make_name_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
@@ -147,8 +148,10 @@ def read_account(
         if named or "template_code" not in DECLARED[noun].account_key:
             notes += missing
         by_noun[noun], ids[noun], unclear[noun] = _index_records_by_name(noun, frame, notes)
+    account_id = client.connection.account_id
+    origin = describe_account(client.connection.account, client.connection.name)
     return AccountState(
-        origin=describe_origin(client.connection),
+        origin=origin if account_id in origin else f"account {account_id} of {origin}",
         records=by_noun,
         codes=named,
         ids=ids,
@@ -157,18 +160,9 @@ def read_account(
     )
 
 
-def describe_origin(connection: Connection) -> str:
-    """Return the name of an account for people."""
-    text = describe_account(connection.account, connection.name)
-    return text if connection.account_id in text else f"account {connection.account_id} of {text}"
-
-
 def get_default(noun: str, field: str) -> Any:
     """Return the default value of a field; None if it has no default."""
-    known = DECLARED[noun].body.model_fields.get(field)
-    if known is None or known.is_required():
-        return None
-    return known.get_default(call_default_factory=True)
+    return _get_defaults(noun).get(field)
 
 
 _sorted_json = partial(json.dumps, sort_keys=True, default=repr)
@@ -176,9 +170,12 @@ _sorted_json = partial(json.dumps, sort_keys=True, default=repr)
 
 @cache
 def _get_defaults(noun: str) -> Mapping[str, Any]:
-    """Return the default of each compared field by name."""
+    """Return the default of each compared field by name; None where it has none."""
+    fields = DECLARED[noun].body.model_fields
     names = (*FIELDS[noun], *(NAME_PARTS if noun == CONTACT else ()))
-    return {name: get_default(noun, name) for name in names}
+    known = {name: fields[name] for name in FIELDS[noun] if not fields[name].is_required()}
+    defaults = {name: each.get_default(call_default_factory=True) for name, each in known.items()}
+    return dict.fromkeys(names) | defaults
 
 
 def canonicalize_fields(noun: str, fields: Fields) -> dict[str, Any]:
@@ -187,11 +184,9 @@ def canonicalize_fields(noun: str, fields: Fields) -> dict[str, Any]:
     always = DECLARED[noun].always
     for name, default in _get_defaults(noun).items():
         value = fields.get(name)
-        if value is None or (name not in always and value == default):
-            continue
-        if value == "" and name not in always:  # what shows "" for null means null
-            continue
-        canonical[name] = _remove_nulls(value) if isinstance(value, list) else value
+        # what shows "" for null means null
+        if value is not None and (name in always or value not in (default, "")):
+            canonical[name] = _remove_nulls(value) if isinstance(value, list) else value
     return canonical
 
 
@@ -249,18 +244,19 @@ def find_changed_fields(noun: str, left: Fields, right: Fields) -> list[str]:
 # --- an account -------------------------------------------------------------------------
 
 
-def iter_records(
-    declared: type[Endpoints[Any]], frame: pd.DataFrame
-) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield the name and fields of each record; the name is None if a part is missing."""
+def group_records(noun: str, frame: pd.DataFrame) -> dict[Any, list[dict[str, Any]]]:
+    """Group the records of a frame by name; the name is None where a part is missing."""
+    declared = DECLARED[noun]
     named = {*frame.index.names} & {*declared.account_key, "id"}
     table = frame.reset_index(level=list(named)) if named else frame
-    selected = {"id", *declared.account_key, *FIELDS[declared.noun], *declared.lossy_fields}
+    selected = {"id", *declared.account_key, *FIELDS[noun], *declared.lossy_fields}
     table = table[[name for name in table.columns if name in selected]]
+    groups: dict[Any, list[dict[str, Any]]] = {}
     for fields in records(table, range(len(table))):
         parts = tuple(fields.get(name) for name in declared.account_key)
         name: Any = parts if len(parts) > 1 else parts[0]
-        yield name if all(parts) else None, fields
+        groups.setdefault(name if all(parts) else None, []).append(fields)
+    return groups
 
 
 def _index_records_by_name(
@@ -271,9 +267,7 @@ def _index_records_by_name(
     Returns:
         The records, their ids, and the names that several have.
     """
-    rows: dict[Any, list[dict[str, Any]]] = {}
-    for name, fields in iter_records(DECLARED[noun], frame):
-        rows.setdefault(name, []).append(fields)
+    rows = group_records(noun, frame)
     if nameless := len(rows.pop(None, ())):
         verb = "is" if nameless == 1 else "are"
         notes.append(f"{many(nameless, noun)} without a name {verb} left.")
@@ -282,8 +276,8 @@ def _index_records_by_name(
         keys = ", ".join(str(fields["id"]) for fields in rows[name])
         notes.append(
             f"{many(len(rows[name]), noun)} are called "
-            f"{values(format_name(name, DECLARED[noun].separator))} (ids {keys}): which is meant "
-            "cannot be told, so none of them is taken. Rename or delete all but one."
+            f"{values(format_name(noun, name))} (ids {keys}): which is meant cannot be told, so "
+            "none of them is taken. Rename or delete all but one."
         )
     single = {name: same[0] for name, same in sorted(rows.items()) if name not in unclear}
     return (

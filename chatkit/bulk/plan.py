@@ -162,7 +162,6 @@ class Plan(Report):
         self._rehearsed = ""  # the hash of the plan that went well in a rehearsal
         self._fleet: tuple[str, str] | None = None  # the run of a fleet, and its account there
         self._fleet_of: tuple[str, ...] = ()  # what all accounts of that run are called
-        self._after_apply: Callable[[Plan, pd.DataFrame], None] | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -358,8 +357,6 @@ class Plan(Report):
                 print_line(
                     f"{rendering.summarize_result(result)} {make_resume_hint(self.id, where)}"
                 )
-        if self._after_apply:
-            self._after_apply(self, result)
         return result
 
     def _print_time(self, left: Remaining, home: str) -> None:

@@ -200,7 +200,7 @@ def read_changes_since(
 
     Args:
         account: Which account, in the words of a journal's header.
-        noun: What its records are.
+        noun: What its records are; `ACCOUNT` for all that plans for the account have written.
         since: With an offset.
 
     Returns:
@@ -225,7 +225,7 @@ def read_changes_since(
         changes += [
             WrittenChange(header.run, times[row.n], header.by, row.change)
             for row in rows
-            if row.change.noun in (None, noun)
+            if noun in (row.change.noun, header.noun)
             and row.state in ("applied", "differs")
             and datetime.fromisoformat(times[row.n]) >= since
         ]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import chatkit
-from chatkit.account import folder as folder_module
+from chatkit.account import reading
 from chatkit.account.reading import AccountState, format_name, read_account
 from chatkit.bulk.stores import get_journal_folder
 
@@ -47,7 +47,7 @@ def touches(path: Path, kill_at: int) -> None:
 def held(state: AccountState) -> str:
     """Return what a state holds as one text."""
     records = {
-        noun: {format_name(name): fields for name, fields in state.get(noun).items()}
+        noun: {format_name(noun, name): fields for name, fields in state.get(noun).items()}
         for noun in state.records
     }
     return json.dumps(records, sort_keys=True)
@@ -68,7 +68,7 @@ def main(top: Path, each: int) -> dict[str, Any]:
         client.contacts.create(country_code="+44", number="2079469999", name="New One")
         codes.append("brand_new")
         state = read_account(client, codes, contacts=True)
-        folder_module.read_account = lambda *_, **__: state  # type: ignore[assignment]
+        reading.read_account = lambda *_, **__: state  # type: ignore[assignment]
         new, kill_at, ended = held(state), 1, False
         while not ended:
             place = top / str(kill_at)

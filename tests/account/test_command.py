@@ -18,6 +18,7 @@ from typing import Any
 import processes
 import pytest
 from internals import middleware_of
+from terminals import answered
 
 import chatkit
 from chatkit.cli import main
@@ -145,27 +146,6 @@ def test_after_a_kill_the_same_command_goes_on(
         assert client.contacts.frame().head(40).name.eq("Zoe Quinn").all()
 
 
-def answered(answer: bytes, *arguments: str) -> tuple[int, str]:
-    """Run the command in a terminal, and type an answer to what it asks."""
-    ours, others = os.openpty()
-    with processes.Popen(
-        [sys.executable, "-m", "chatkit", *arguments],
-        stdin=others, stdout=others, stderr=others, env=os.environ | {"COLUMNS": "100"},
-    ) as process:  # fmt: skip
-        os.close(others)
-        message = b""
-        try:
-            while part := os.read(ours, 4096):
-                message += part
-                if message.endswith(b"[y/N]: "):
-                    os.write(ours, answer)
-        except OSError:  # the other end is closed
-            process.wait(60)
-        finally:
-            os.close(ours)
-    return process.returncode, message.decode()
-
-
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
 def test_in_a_terminal_it_asks_and_shows_a_signing_secret_once(
     accounts: tuple[chatkit.Sandbox, chatkit.Sandbox],
@@ -174,10 +154,11 @@ def test_in_a_terminal_it_asks_and_shows_a_signing_secret_once(
     with chatkit.connect("right.access") as client:
         client.webhooks.create(url="https://hooks.example.com/new", events=["*"])
     assert main(["pull", "shop", "right.access"]) == 0
-    status, message = answered(b"n\n", "restore", "shop", "left.access")
+    command = [sys.executable, "-m", "chatkit", "restore", "shop", "left.access"]
+    status, message = answered(command, ("[y/N]: ", "n"), env=os.environ | {"COLUMNS": "100"})
     assert (status, writes(left)) == (1, [])
     assert "Apply this to left.access? [y/N]: " in message
-    status, message = answered(b"y\n", "restore", "shop", "left.access")
+    status, message = answered(command, ("[y/N]: ", "y"), env=os.environ | {"COLUMNS": "100"})
     assert (status, len(writes(left))) == (0, 1)
     assert re.search(
         r"Signing secret of https://hooks\.example\.com/new, shown only now: \w+", message

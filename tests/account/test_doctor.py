@@ -1,5 +1,4 @@
 import html
-import json
 import re
 import ssl
 import threading
@@ -7,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
 from displayed import html_of
+from internals import middleware_of
 
 import chatkit
 from chatkit.account.doctor import Check, CheckupReport, doctor
@@ -47,73 +48,71 @@ def result(report: CheckupReport, name: str) -> Check:
     return next(check for check in report.checks if check.check == name)
 
 
-def test_a_sound_account_has_no_warning_and_no_problem() -> None:
-    with account() as (_, client):
-        report = doctor(client)
-    assert set(states(report).values()) == {"ok", "unknown"}
-    assert report.status == 0
-    for name in ("Base address", "Account", "Access token", "Webhooks", *VIEWS):
-        assert result(report, name).state == "ok", result(report, name)
-
-
-def test_every_permission_of_the_document_is_a_row_named_as_there(shared: Path) -> None:
+def test_a_sound_account_has_no_warning_and_each_permission_is_a_row(shared: Path) -> None:
     table = (shared / "api.md").read_text(encoding="utf-8").split("| Operation group |")[1]
     named = re.findall(r"\| (Chat \w+, \w+) \|", table.split("\n\n")[0])
     assert len(named) == 15
-    with account() as (_, client):
+    with account() as (sandbox, client):
+        before = len(middleware_of(sandbox).log)
         report = doctor(client)
+        sent = list(middleware_of(sandbox).log)[before:]
+    assert len(sent) > 10 and {call.method for call in sent} == {"GET"}
+    assert set(states(report).values()) == {"ok", "unknown"} and report.status == 0
+    for name in ("Base address", "Account", "Access token", "Webhooks"):
+        assert result(report, name).state == "ok", result(report, name)
     permissions = [check for check in report.checks if check.check.startswith("Chat ")]
     assert sorted(check.check for check in permissions) == sorted(named)
     for check in permissions:
         assert (check.state == "ok") is check.check.endswith("View")
         assert check.check.endswith("View") or "it would change" in check.detail
+    open_points = result(report, "Other open points")
+    assert open_points.state == "unknown"
+    unread = open_points.detail.split(": ")[1].split(", ")
+    assert {"put", "inactive_in_lists", "name_split", "signature_scheme"} <= {*unread}
+    output = {c.check.removeprefix("Profile: ") for c in report.checks if "Profile: " in c.check}
+    assert {*ServiceProfile.model_fields} == output ^ {*unread}
 
 
-def test_the_doctor_only_reads() -> None:
-    with account() as (sandbox, client):
-        before = _log(sandbox)
-        doctor(client)
-        log = _log(sandbox)[len(before) :]
-    assert len(log) > 10
-    assert {entry["method"] for entry in log} == {"GET"}
+REFUSED = {"Access token": "problem"}
+#: What an account is, the states of some checks, and what is told of the token.
+ACCOUNTS: dict[str, tuple[dict[str, Any], dict[str, str], str]] = {
+    **{
+        f"without {view}": (
+            {"permissions": tuple(each for each in VIEWS if each != view)},
+            {"Access token": "ok", **dict.fromkeys(VIEWS, "ok"), view: "warning"},
+            "accepted",
+        )
+        for view in VIEWS
+    },
+    **{
+        f"forbidden is {status}": (
+            {"service": ServiceProfile(forbidden_status=status), "permissions": VIEWS[1:]},
+            {"Access token": "ok", VIEWS[0]: "warning", VIEWS[1]: "ok"},
+            "accepted",
+        )
+        for status in (401, 404)
+    },
+    "wrong token": (
+        {"token": MARKER},
+        REFUSED | dict.fromkeys(("Account", *VIEWS), "unknown"),
+        "refused (401)",
+    ),
+    "no view": ({"permissions": ("Chat Contacts, Add",)}, REFUSED, "refused (403)"),
+}
 
 
-def _log(sandbox: Sandbox) -> list[dict[str, str]]:
-    headers = {"authorization": f"Bearer {sandbox.admin_token}"}
-    status, _, body = sandbox.answer("GET", "/_sandbox/requests", headers, b"")
-    assert status == 200
-    return [e for e in json.loads(body)["requests"] if "/_sandbox" not in e["path"]]
-
-
-@pytest.mark.parametrize("missing", VIEWS)
-def test_a_missing_view_permission_is_a_warning_on_its_row_alone(missing: str) -> None:
-    with account(permissions=tuple(v for v in VIEWS if v != missing)) as (_, client):
-        report = doctor(client)
-    assert result(report, missing).state == "warning"
-    assert [v for v in VIEWS if result(report, v).state == "ok"] == [
-        v for v in VIEWS if v != missing
-    ]
-    assert result(report, "Access token").state == "ok"
-    assert report.status == 0
-
-
-def test_a_wrong_token_is_a_problem_and_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("name", ACCOUNTS)
+def test_what_a_token_may_do_is_told_by_each_row(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(0)
-    with account(token=MARKER) as (_, client):
+    how, expected, detail = ACCOUNTS[name]
+    with account(**how) as (_, client):
         report = doctor(client)
-    assert result(report, "Access token").state == "problem"
-    assert "refused (401)" in result(report, "Access token").detail
-    assert {result(report, view).state for view in VIEWS} == {"unknown"}
-    assert result(report, "Account").state == "unknown"
-    assert report.status == 1
+    assert expected.items() <= states(report).items()
+    assert detail in result(report, "Access token").detail
+    assert report.status == (expected["Access token"] == "problem")
     assert MARKER not in _everything(report) + caplog.text
-
-
-def test_a_token_without_any_view_permission_is_a_problem() -> None:
-    with account(permissions=("Chat Contacts, Add",)) as (_, client):
-        report = doctor(client)
-    assert result(report, "Access token").state == "problem"
-    assert "refused (403)" in result(report, "Access token").detail
 
 
 def test_a_token_of_another_account_is_told_as_one() -> None:
@@ -125,29 +124,45 @@ def test_a_token_of_another_account_is_told_as_one() -> None:
     assert "account 2002" in token.next_step and "account id" in token.next_step
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"),
-    [(421, "text/plain"), (421, "application/json"), (407, "text/html"), (200, "text/html"),
-     (401, "text/html"), (403, "text/html; charset=utf-8"), (404, "text/html"), (503, "text/html"),
-     (502, "text/html"), (502, "text/plain"), (504, "text/plain"), (504, "application/json")],
-)  # fmt: skip
-def test_a_proxy_is_called_a_proxy_and_no_token_is_doubted(status: int, kind: str) -> None:
-    body = '{"message": "none {token}"}' if "json" in kind else "<h1>Blocked {token}</h1>"
+HTML, TEXT, JSON = "text/html; charset=utf-8", "text/plain", "application/json"
+ECHO = (
+    '{"success": %s, "message": "no {token}", "pagination": {"page": 1, "pageSize": 1, '
+    '"totalCount": 1, "totalPages": 1}, "data": [{"id": "{token}", "tags": ["{token}"]}]}'
+)
+#: What answers at an address, and what is told of that; "" where a service may answer so.
+ANSWERS = [
+    *[(status, HTML, "<h1>{token}</h1>", "by a proxy") for status in (200, 401, 403, 404, 503)],
+    *[
+        (status, kind, "{token}", "by a proxy")
+        for status in (421, 502, 504)
+        for kind in (TEXT, JSON)
+    ],
+    (407, HTML, "<h1>Blocked {token}</h1>", "by a proxy"),
+    (502, JSON, '{"success": false, "message": "later"}', "answers 502"),
+    (200, JSON, '{"hello": "{token}"}', "not as the API document"),
+    (200, JSON, "", "not as the API document"),
+    (503, TEXT, "{token}", "answers 503"),
+    (302, TEXT, "{token}", "not as the API document"),
+    (200, JSON, ECHO % "true", ""),
+    *[(status, JSON, ECHO % "false", "") for status in (400, 401, 403, 404, 409, 422)],
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "body", "detail"), ANSWERS)
+def test_what_is_not_the_service_is_named_and_no_token_is_shown(
+    status: int, kind: str, body: str, detail: str
+) -> None:
     with answering(status, kind, body) as url:
         report = checkup(url)
-    address = result(report, "Base address")
-    assert address.state == "problem" and "by a proxy" in address.detail
-    assert str(status) in address.detail
-    assert ("got no answer" in address.next_step) is (status in (502, 504))
-    assert set(states(report)) == {"Base address"}
     assert MARKER not in _everything(report)
-
-
-def test_a_service_that_says_itself_that_it_reached_nobody_is_no_proxy() -> None:
-    with answering(502, "application/json", '{"success": false, "message": "later"}') as url:
-        address = result(checkup(url), "Base address")
-    assert address.state == "problem" and "answers 502" in address.detail
-    assert "proxy" not in address.detail + address.next_step
+    address = result(report, "Base address")
+    if detail:
+        assert set(states(report)) == {"Base address"} and report.status == 1
+        assert address.state == "problem" and detail in address.detail
+        proxy = "by a proxy" in detail
+        assert ("proxy" in address.detail + address.next_step) is proxy
+        assert not proxy or str(status) in address.detail
+        assert ("got no answer" in address.next_step) is (proxy and status in (502, 504))
 
 
 @pytest.mark.parametrize("status", [407, 421])
@@ -216,29 +231,6 @@ def test_what_the_profile_cannot_say_is_told_too() -> None:
     assert check.next_step == "The profile cannot say this yet: please report it."
 
 
-@pytest.mark.parametrize("status", [401, 404])
-def test_a_refusal_with_another_status_is_told_apart_by_what_is_accepted(status: int) -> None:
-    service = ServiceProfile(forbidden_status=status)
-    with account(service=service, permissions=VIEWS[1:]) as (_, client):
-        report = doctor(client)
-    assert result(report, VIEWS[0]).state == "warning"
-    assert report.status == 0
-
-
-def test_what_reading_cannot_tell_is_listed() -> None:
-    with account() as (_, client):
-        report = doctor(client)
-    listed = result(report, "Other open points")
-    assert listed.state == "unknown"
-    for field in ("put", "inactive_in_lists", "name_split", "signature_scheme"):
-        assert field in listed.detail
-    output = {c.check.removeprefix("Profile: ") for c in report.checks if "Profile: " in c.check}
-    assert all(
-        (field in output) is not (field in listed.detail.split(": ")[1].split(", "))
-        for field in ServiceProfile.model_fields
-    )
-
-
 # --- services that are not there, or are something else -----------------------------
 
 
@@ -296,53 +288,13 @@ def _everything(report: CheckupReport) -> str:
     return repr(report) + html_of(report) + report.frame().to_string() + str(vars(report))
 
 
-def test_nobody_there_is_one_problem_and_no_guess() -> None:
+def test_nobody_there_and_a_certificate_nobody_trusts_are_one_problem() -> None:
     report = checkup("http://127.0.0.1:9")
-    assert states(report) == {"Base address": "problem"}
+    assert states(report) == {"Base address": "problem"} and report.status == 1
     assert "does not answer" in result(report, "Base address").detail
-    assert report.status == 1
     assert MARKER not in _everything(report)
-
-
-@pytest.mark.parametrize(
-    ("status", "kind", "body"),
-    [
-        (200, "text/html", "<h1>Welcome {token}</h1>"),
-        (200, "application/json", '{"hello": "{token}"}'),
-        (200, "application/json", ""),
-        (503, "text/plain", "{token}"),
-        (302, "text/plain", "{token}"),
-    ],
-)
-def test_another_service_at_the_address_is_a_problem(status: int, kind: str, body: str) -> None:
-    with answering(status, kind, body) as base_url:
-        report = checkup(base_url)
-    assert result(report, "Base address").state == "problem"
-    assert report.status == 1
-    assert MARKER not in _everything(report)
-
-
-@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 409, 422])
-def test_a_service_that_echoes_the_token_does_not_make_the_doctor_show_it(status: int) -> None:
-    success = "true" if status == 200 else "false"
-    body = (
-        f'{{"success": {success}, "message": "no {{token}}", "pagination": '
-        '{"page": 1, "pageSize": 1, "totalCount": 1, "totalPages": 1}, '
-        '"data": [{"id": "{token}", "updated_at": "{token}", "tags": ["{token}"]}]}'
-    )
-    with answering(status, "application/json", body) as base_url:
-        report = checkup(base_url)
-    assert MARKER not in _everything(report)
-
-
-@pytest.fixture(scope="session")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
-def test_a_certificate_nobody_trusts_is_a_problem(authority: trustme.CA) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
     with answering(200, "application/json", "{}", context) as base_url:
         report = checkup(base_url)
     assert states(report) == {"Base address": "problem"}
@@ -361,14 +313,25 @@ STRANGE = CheckupReport(
 )
 
 
-def test_the_text_is_stable_and_holds_nothing_a_terminal_obeys() -> None:
-    assert repr(STRANGE) == (
-        "Checkup of account <b>1</b>\n"
-        "  problem  TLS           <script>alert(1)</script>⟨U+001B⟩[2J↵line\n"
-        "                         -> do & see\n"
-        "  ok       Base address  fine"
+def test_a_report_is_stable_and_holds_nothing_that_is_obeyed() -> None:
+    assert (
+        repr(STRANGE)
+        == str(STRANGE)
+        == (
+            "Checkup of account <b>1</b>\n"
+            "  problem  TLS           <script>alert(1)</script>⟨U+001B⟩[2J↵line\n"
+            "                         -> do & see\n"
+            "  ok       Base address  fine"
+        )
     )
-    assert str(STRANGE) == repr(STRANGE)
+    output = html_of(STRANGE)
+    assert "<script" not in output and "<b>" not in output
+    assert html.unescape(output.replace("<wbr>", "")).count("<script>alert(1)</script>") == 1
+    frame = STRANGE.frame()
+    assert list(frame.columns) == ["state", "detail", "next_step"]
+    assert list(frame.index) == ["TLS", "Base address"]
+    assert frame.loc["TLS", "next_step"] == "do & see"
+    assert CheckupReport("x", ()).frame().empty
 
 
 def test_what_is_wrong_comes_first_and_what_is_unknown_is_one_entry() -> None:
@@ -387,12 +350,6 @@ def test_what_is_wrong_comes_first_and_what_is_unknown_is_one_entry() -> None:
     assert '<span class="delete">problem</span>' in output
 
 
-def test_the_notebook_form_is_escaped() -> None:
-    output = html_of(STRANGE)
-    assert "<script" not in output and "<b>" not in output
-    assert html.unescape(output.replace("<wbr>", "")).count("<script>alert(1)</script>") == 1
-
-
 def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told() -> None:
     calm = Check("Profile: put", "ok", "merge as assumed")
     unusual = Check("Profile: page_base", "warning", "0, not 1")
@@ -402,14 +359,6 @@ def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told()
     assert "page_base" in front and "put" not in front
     assert "1 open points look as assumed" in points and "put" in points
     assert "1 check could not be determined" in rest and "it would change" in rest
-
-
-def test_the_frame_has_one_row_for_each_check() -> None:
-    frame = STRANGE.frame()
-    assert list(frame.columns) == ["state", "detail", "next_step"]
-    assert list(frame.index) == ["TLS", "Base address"]
-    assert frame.loc["TLS", "next_step"] == "do & see"
-    assert CheckupReport("x", ()).frame().empty
 
 
 def test_the_doctor_takes_a_name_or_nothing(

@@ -12,7 +12,6 @@ import pytest
 
 import chatkit
 from chatkit.account.folder import read_state
-from chatkit.account.reading import AccountState
 
 CODES = ["order_ready", "login_code"]
 
@@ -26,10 +25,6 @@ def client() -> Iterator[chatkit.Client]:
 @pytest.fixture
 def folder(tmp_path: Path) -> chatkit.Folder:
     return chatkit.Folder(tmp_path / "shop")
-
-
-def holds_the_same(one: AccountState, other: AccountState) -> bool:
-    return one.records == other.records
 
 
 def texts(folder: chatkit.Folder) -> dict[str, bytes]:
@@ -53,196 +48,167 @@ def edited(folder: chatkit.Folder, path: str, **fields: Any) -> None:
 # --- layout -----------------------------------------------------------------------------
 
 
-def test_a_pull_writes_what_the_account_holds_and_a_second_one_nothing(
+def test_a_pull_writes_small_sorted_files_without_secrets_and_a_second_one_nothing(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
+    client.templates("order_ready").update("de", text="Hallo {{1}},\n\nab {{2}}: {{3}}.")
+    made = client.webhooks.create(url="https://till.example/in?token=abc", events=["*"])
     report = folder.pull(client, codes=CODES)
-    assert "5 flows" in repr(report)
-    assert "new: account.json, 5 in flows/" in repr(report)
-    assert holds_the_same(folder.state(), read_state(client, codes=CODES))
-    before = texts(folder)
-    assert {path.split("/")[0] for path in before} == {
-        *("account.json", "webhooks", "flows", "templates", ".chatkit"),
-    }
-    times = {path: (folder.path / path).stat().st_mtime_ns for path in before}
-    again = folder.pull(client)
-    assert again.changes == {}
-    assert texts(folder) == before
-    assert {path: (folder.path / path).stat().st_mtime_ns for path in before} == times
-
-
-def test_files_are_sorted_minimal_and_read_like_the_message(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    client.templates("order_ready").update(
-        "de", text="Hallo {{1}},\n\ndein Rad ist fertig: {{2}} und {{3}}."
-    )
-    folder.pull(client, codes=CODES)
+    assert "new: account.json, " in repr(report) and "5 in flows/" in repr(report)
+    assert any("password in the address" in note for note in report.notes)
+    assert "till.example" in repr(report) and "token=abc" not in repr(report)
+    assert folder.state().records == read_state(client, codes=CODES).records
     text = (folder.path / "templates/order_ready/de.json").read_text("utf-8")
     message = json.loads(text)
-    assert message["text"] == ["Hallo {{1}},", "", "dein Rad ist fertig: {{2}} und {{3}}."]
+    assert message["text"] == ["Hallo {{1}},", "", "ab {{2}}: {{3}}."]
     assert list(message) == sorted(message)
-    assert "is_catalog" not in message
-    assert "null" not in text
+    assert "is_catalog" not in message and "null" not in text
     assert (folder.path / "flows/book-a-repair.json").exists()
-
-
-def test_no_token_secret_or_id_is_in_a_folder(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    made = client.webhooks.create(url="https://new.example/hook", events=["*"])
-    assert made.webhook_secret is not None
-    folder.pull(client, codes=CODES, contacts=True)
+    place = folder.path / "templates/order_ready/en.json"
+    place.write_text(json.dumps(json.loads(place.read_text("utf-8"))), "utf-8")  # means the same
+    before = texts(folder)
+    assert {path.split("/")[0] for path in before} == {
+        *("account.json", "webhooks", "flows", "templates", ".chatkit", "translations.jsonl"),
+    }
+    times = {path: (folder.path / path).stat().st_mtime_ns for path in before}
+    assert folder.pull(client).changes == {}
+    assert texts(folder) == before
+    assert {path: (folder.path / path).stat().st_mtime_ns for path in before} == times
+    folder.pull(client, contacts=True)
     whole = b"\n".join(texts(folder).values())
-    assert client.connection.token.reveal().encode() not in whole
-    assert made.webhook_secret.reveal().encode() not in whole
-    assert b"wa_flow_id" not in whole
-    assert b'"id": 5' not in whole
+    assert made.webhook_secret is not None
+    for secret in (client.connection.token.reveal(), made.webhook_secret.reveal()):
+        assert secret.encode() not in whole
+    assert b"wa_flow_id" not in whole and b'"id": 5' not in whole
 
 
-def test_contacts_come_only_when_asked_with_a_line_in_gitignore_and_a_word(
+def test_contacts_come_only_when_asked_and_are_merged_by_number(
     client: chatkit.Client, folder: chatkit.Folder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder.pull(client, codes=CODES)
-    assert not (folder.path / "contacts.csv").exists()
+    place = folder.path / "contacts.csv"
+    assert not place.exists()
     (folder.path / ".gitignore").write_text("*.bak")
     folder.pull(client, contacts=True)
     assert "names and numbers of persons" in capsys.readouterr().out
     assert (folder.path / ".gitignore").read_text() == "*.bak\n/contacts.csv\n"
     assert "contacts.csv" in (folder.path / ".chatkit/.gitignore").read_text()
-    lines = (folder.path / "contacts.csv").read_text("utf-8").splitlines()
-    assert lines[0] == '"country_code","number","name"'
-    assert lines[1].startswith("\"'+")  # no program takes it for a formula
     state = folder.state(contacts=True)
-    assert holds_the_same(state, read_state(client, codes=CODES, contacts=True))
-    assert holds_the_same(read_state(folder), state)
+    assert state.records == read_state(client, codes=CODES, contacts=True).records
+    assert read_state(folder).records == state.records
     assert "contact" not in folder.state(contacts=False).records
+    lines = place.read_text("utf-8").splitlines(keepends=True)
+    assert lines[0] == '"country_code","number","name"\n'
+    assert lines[1].startswith("\"'+")  # no program takes it for a formula
+    edited, gone, moved = (line.split(",")[1].strip('"') for line in lines[1:4])
+    lines[1] = ",".join([*lines[1].split(",")[:2], '"Edited Here"\n'])
+    place.write_text("".join([*lines[:2], *lines[3:]]), "utf-8")
+    frame = client.contacts.frame()
+    ids = dict(zip(frame.number, frame.index, strict=True))
+    client.contacts.update(ids[moved], name="Moved There")
     folder.pull(client)
     assert "persons" not in capsys.readouterr().out
+    contacts = folder.state().get("contact")
+    names = {number: fields.get("name") for (_, number), fields in contacts.items()}
+    assert (names[edited], names[moved]) == ("Edited Here", "Moved There") and gone not in names
+    client.contacts.update(ids[edited], name="Both")
+    with pytest.raises(chatkit.errors.InputError, match=r"contacts\.csv, .*Edited Here.*Both"):
+        folder.pull(client)
+
+
+def test_a_contact_is_the_same_once_its_edit_is_applied(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, contacts=True)
+    place, first = folder.path / "contacts.csv", client.contacts.frame().index[0]
+    before = str(client.contacts.get(first).name)
+    message = place.read_text("utf-8").replace(before, "Oliver James Smythe")
+    place.write_text(message + '"\'+1","2025550199","Ana María Cruz"\n', "utf-8")
+    assert [d.field for d in chatkit.compare(folder, client)] == ["", "name"]
+    assert {*folder.plan(client).apply()["state"]} == {"applied"}
+    assert not chatkit.compare(folder, client) and not chatkit.compare(client, folder)
+    plan = folder.plan(client)
+    assert (len(plan), plan.notes) == (0, [])
+    client.contacts.update(first, name=before)  # somebody else sets it back
+    assert "(name)" in folder.plan(client).notes[0]
+    folder.plan(client, restore=True).apply()
+    assert not chatkit.compare(folder, client)
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "step"),
+    [
+        ("abc,2025550199,Ana", "country_code", "+91"),
+        ("44,7911123456,Ana", "country_code", "write '+44'"),
+        (",2025550188,Ana", "country_code", "+91"),
+        ("+1,20-25x,Ana", "number", "digits only"),
+        ("+44,,Ana", "number", "digits only"),
+        ("+99999,123456789,Ana", "country_code", "correct it"),
+    ],
+)
+def test_a_contact_without_a_number_that_can_be_sent_is_refused_with_row_column_and_step(
+    client: chatkit.Client, folder: chatkit.Folder, row: str, column: str, step: str
+) -> None:
+    folder.pull(client, contacts=True)
+    place = folder.path / "contacts.csv"
+    place.write_text(f"{place.read_text('utf-8')}{row}\n+1,2025550177,Bo\n", "utf-8")
+    plan = folder.plan(client)
+    [cell] = plan.refused.itertuples()
+    assert cell.row == ("contact", " ".join(row.split(",")[:2]))
+    assert cell.column == column and step in cell.next_step
+    assert [change.label for change in plan.changes] == ["+1 2025550177"]
+    with pytest.raises(chatkit.errors.PlanRefused, match="1 row cannot be planned"):
+        plan.apply()
 
 
 # --- three sides ------------------------------------------------------------------------
 
 
-def test_what_was_edited_in_files_is_kept_and_what_moved_there_is_taken(
+def test_what_somebody_removed_stays_away_and_unclear_names_stay_as_they_are(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
     folder.pull(client, codes=CODES)
-    edited(folder, "templates/order_ready/en.json", footer="From the file")
-    client.templates("order_ready").update("en", text="Hello {{1}}, from {{2}} and {{3}} here.")
-    client.templates("login_code").delete("ja")
-    (folder.path / "templates/login_code/de.json").unlink()
-    report = folder.pull(client)
-    content = folder.state().get("content")["order_ready", "en"]
-    assert content["footer"] == "From the file"
-    assert content["text"] == "Hello {{1}}, from {{2}} and {{3}} here."
-    assert ("login_code", "ja") not in folder.state().get("content")
-    assert ("login_code", "de") not in folder.state().get("content")
-    assert report.changes["templates/login_code/ja.json"] == "removed"
-    assert folder.pull(client).changes == {"templates/order_ready/en.json": "edited"}
-
-
-def test_a_file_that_somebody_removed_stays_away_and_is_told(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client, codes=CODES)
+    assert "All files were as they are in the account." in repr(folder.pull(client))
     (folder.path / "flows/rent-a-bike.json").unlink()
     (folder.path / "templates/order_ready/de.json").unlink()
     for webhook in (folder.path / "webhooks").iterdir():
         webhook.unlink()
+    flow = client.flows.get(client.flows.frame().index[0])
+    with pytest.warns(UserWarning, match="has this name, too"):
+        client.flows.create(name=flow.name, template_name="default", flow_json=flow.flow_json)
     report = folder.pull(client)
     assert not (folder.path / "flows/rent-a-bike.json").exists()
-    reported = repr(report)
-    assert "All files were as they are" not in reported
-    assert (
-        "taken out of the files, and still in the account: 1 flow, 1 content, 3 webhooks"
-        in reported
-    )
-    assert "delete=" in reported
+    assert flow.name in folder.state().get("flow") and str(flow.name) in repr(report)
+    assert report.changes == {}
+    counts = "taken out of the files, and still in the account: 1 flow, 1 content, 3 webhooks"
+    assert counts in repr(report) and "delete=" in repr(report)
     assert "1 flow, 1 content" in report._repr_html_()
-    again = chatkit.Folder(folder.path.parent / "again")
-    again.pull(client, codes=CODES)
-    assert "All files were as they are in the account." in repr(again.pull(client))
 
 
-def test_what_both_have_changed_is_told_with_three_values_and_nothing_is_written(
+def test_what_both_have_changed_is_told_with_three_values(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
     folder.pull(client, codes=CODES)
     edited(folder, "templates/order_ready/en.json", footer="From the file")
     client.templates("order_ready").update("en", footer="From the account")
-    client.templates("order_ready").update("de", footer="Moved")
     before = texts(folder)
     with pytest.raises(chatkit.errors.InputError) as refused:
         folder.pull(client)
     assert texts(folder) == before
     [problem] = refused.value.problems
+    [cell] = folder.plan(client).refused.itertuples()
     assert problem.field == "templates/order_ready/en.json, footer"
     for value in ("Larkspur Cycles", "From the file", "From the account"):
-        assert value in problem.reason
-    kept = folder.pull(client, conflicts="files")
-    assert kept.changes["templates/order_ready/en.json"] == "edited"
-    assert folder.state().get("content")["order_ready", "en"]["footer"] == "From the file"
-    assert folder.state().get("content")["order_ready", "de"]["footer"] == "Moved"
-    client.templates("order_ready").update("en", footer="Again")
-    folder.pull(client, conflicts="account")
-    assert folder.state().get("content")["order_ready", "en"]["footer"] == "Again"
+        assert value in problem.reason and value in cell.value + cell.reason
 
 
-def test_a_file_that_is_written_otherwise_and_means_the_same_is_left(
+def test_another_account_is_refused_by_a_pull_and_planned_without_a_base(
     client: chatkit.Client, folder: chatkit.Folder
 ) -> None:
     folder.pull(client, codes=CODES)
-    place = folder.path / "templates/order_ready/en.json"
-    place.write_text(json.dumps(json.loads(place.read_text("utf-8"))), "utf-8")
-    before = texts(folder)
-    assert folder.pull(client).changes == {}
-    assert texts(folder) == before
-
-
-def test_a_contact_whose_name_was_edited_is_the_same_once_it_is_applied(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client, contacts=True)
-    place = folder.path / "contacts.csv"
-    message = place.read_text("utf-8").replace("Oliver Smith", "Oliver James Smythe")
-    place.write_text(message + '"\'+1","2025550199","Ana María Cruz"\n', "utf-8")
-    assert [d.field for d in chatkit.compare(folder, client, contacts=True)] == ["", "name"]
-    folder.plan(client, contacts=True).apply()
-    assert len(chatkit.compare(folder, client, contacts=True)) == 0
-    assert len(chatkit.compare(client, folder, contacts=True)) == 0
-    plan = folder.plan(client, contacts=True)
-    assert (len(plan), plan.notes) == (0, [])
-
-
-def test_edited_contacts_are_merged_by_number(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client, contacts=True)
-    place = folder.path / "contacts.csv"
-    lines = place.read_text("utf-8").splitlines(keepends=True)
-    code, number, _ = lines[1].split(",")
-    lines[1] = f'{code},{number},"Edited Here"\n'
-    gone = lines.pop(3)
-    place.write_text("".join(lines), "utf-8")
-    frame = client.contacts.frame()
-    moved = frame.index[frame.number == lines[4].split(",")[1].strip('"')][0]
-    client.contacts.update(moved, name="Moved There")
-    folder.pull(client, contacts=True)
-    contacts = folder.state(contacts=True).get("contact")
-    by_number = {number: fields.get("name") for (_, number), fields in contacts.items()}
-    assert by_number[number.strip('"')] == "Edited Here"
-    assert by_number[lines[4].split(",")[1].strip('"')] == "Moved There"
-    assert gone.split(",")[1].strip('"') not in by_number
-    client.contacts.update(frame.index[frame.number == number.strip('"')][0], name="Both")
-    with pytest.raises(chatkit.errors.InputError, match=r"contacts\.csv, .*Edited Here.*Both"):
-        folder.pull(client, contacts=True)
-
-
-def test_another_account_is_refused_unless_it_is_meant(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client, codes=CODES)
+    with chatkit.connect(chatkit.Sandbox(seed="empty")) as other:
+        folder.plan(other, broken=True).apply(irreversible=True)
+        assert not chatkit.compare(folder, other)
     place = folder.path / "account.json"
     place.write_text(
         place.read_text().replace("sandbox account 1001", "https://a.example account 7")
@@ -251,19 +217,6 @@ def test_another_account_is_refused_unless_it_is_meant(
         folder.pull(client)
     folder.pull(client, other_account=True)
     assert "sandbox account 1001" in place.read_text()
-
-
-def test_several_flows_of_one_name_leave_their_file_as_it_is(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client)
-    flow = client.flows.get(client.flows.frame().index[0])
-    with pytest.warns(UserWarning, match="has it, too"):
-        client.flows.create(name=flow.name, template_name="default", flow_json=flow.flow_json)
-    report = folder.pull(client)
-    assert report.changes == {}
-    assert flow.name in folder.state().get("flow")
-    assert str(flow.name) in repr(report)
 
 
 # --- flows only -------------------------------------------------------------------------
@@ -294,102 +247,15 @@ def test_a_folder_of_flows_only_holds_moves_and_compares_nothing_else(
     assert texts(folder) == before
 
 
-# --- plans ------------------------------------------------------------------------------
-
-
-def test_a_plan_after_a_pull_has_nothing_to_do_and_an_edit_is_its_only_change(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client, codes=CODES, contacts=True)
-    assert not folder.plan(client, contacts=True).changes
-    edited(folder, "templates/order_ready/en.json", footer=None)
-    plan = folder.plan(client)
-    [change] = plan.changes
-    assert (change.code, change.key, change.after) == ("order_ready", "en", {"footer": ""})
-    plan.apply()
-    assert folder.pull(client).changes == {}
-
-
-def test_a_plan_leaves_what_only_the_account_changed_since_the_pull(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client, codes=CODES)
-    contents = client.templates("order_ready")
-    contents.update("de", footer="Moved")
-    contents.delete("fr")
-    edited(folder, "templates/order_ready/en.json", footer="Mine")
-    plan = folder.plan(client)
-    assert [change.key for change in plan.changes] == ["en"]
-    assert "content order_ready/de (footer), content order_ready/fr (deleted)." in plan.notes[0]
-    assert "left as it is" in plan.notes[0]
-    restored = folder.plan(client, restore=True)
-    assert [(change.kind, change.key) for change in restored.changes] == [
-        *[("update", "de"), ("update", "en"), ("create", "fr")]
-    ]
-    assert contents.get("de").footer == "Moved"
-    restored.apply()
-    assert not chatkit.compare(folder, client)
-
-
-def test_what_was_changed_in_the_files_and_in_the_account_is_a_conflict(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client, codes=CODES)
-    contents = client.templates("order_ready")
-    contents.update("en", footer="Another's")
-    contents.delete("de")
-    names = {"1": "Bo", "2": "bike", "3": "Monday"}
-    for lang in ("de", "en"):
-        edited(folder, f"templates/order_ready/{lang}.json", footer="Mine", variables=names)
-    edited(folder, "templates/order_ready/es.json", footer="Mine")
-    plan = folder.plan(client, skip_invalid=True)
-    assert [(change.key, [*change.after]) for change in plan.changes] == [
-        *[("en", ["variables"]), ("es", ["footer"])]
-    ]
-    rows = [row for _, row in plan.refused["row"]]
-    assert rows == ["order_ready/de", "order_ready/en"]
-    assert "Another's" in plan.refused["reason"][1]
-    assert any("plan.refused" in each for each in folder.plan(client).objections())
-    folder.pull(client, conflicts="files")
-    folder.plan(client).apply()
-    assert not chatkit.compare(folder, client)
-
-
-def test_what_a_plan_has_written_is_known_to_the_next_one(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client, codes=CODES, contacts=True)
-    contents, first = client.templates("order_ready"), client.contacts.frame().index[0]
-    place, name = folder.path / "contacts.csv", client.contacts.get(first).name
-    old = contents.get("en").footer
-    place.write_text(place.read_text("utf-8").replace(str(name), "Bo Lind"), "utf-8")
-    new = folder.path / "templates/order_ready/pl.json"
-    new.write_bytes((folder.path / "templates/order_ready/en.json").read_bytes())
-    for footer in ("Mine", "Mine again"):
-        edited(folder, "templates/order_ready/en.json", footer=footer)
-        assert {*folder.plan(client).apply()["state"]} == {"applied"}
-        assert not chatkit.compare(folder, client, contacts=True)
-    contents.update("en", footer=old)
-    contents.delete("pl")
-    client.contacts.update(first, name=name)
-    plan = folder.plan(client)
-    assert (len(plan), len(plan.refused)) == (0, 0)
-    for place_of_change in ("en (footer)", "pl (deleted)", "(name)"):
-        assert place_of_change in plan.notes[0]
-    folder.plan(client, restore=True).apply()
-    assert not chatkit.compare(folder, client, contacts=True)
-
-
-def test_a_plan_for_another_account_holds_nothing_back(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    folder.pull(client, codes=CODES)
-    with chatkit.connect(chatkit.Sandbox(seed="empty")) as other:
-        folder.plan(other, broken=True).apply(irreversible=True)
-        assert not chatkit.compare(folder, other)
-
-
 # --- what is wrong ----------------------------------------------------------------------
+
+
+def test_a_folder_without_an_account_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(chatkit.errors.InputError, match="does not exist"):
+        chatkit.Folder(tmp_path / "none").state()
+    with pytest.raises(chatkit.errors.InputError, match="holds no account"):
+        chatkit.Folder(tmp_path).state()
+    assert "does not exist yet" in repr(chatkit.Folder(tmp_path / "none"))
 
 
 def test_everything_that_is_wrong_is_told_at_once_with_line_and_column(
@@ -428,24 +294,6 @@ def test_everything_that_is_wrong_is_told_at_once_with_line_and_column(
     assert "2 cells" in reported["contacts.csv, line 6, column 1"]
 
 
-def test_a_folder_without_an_account_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(chatkit.errors.InputError, match="does not exist"):
-        chatkit.Folder(tmp_path / "none").state()
-    with pytest.raises(chatkit.errors.InputError, match="holds no account"):
-        chatkit.Folder(tmp_path).state()
-    assert "does not exist yet" in repr(chatkit.Folder(tmp_path / "none"))
-
-
-def test_an_address_that_holds_a_password_is_told(
-    client: chatkit.Client, folder: chatkit.Folder
-) -> None:
-    client.webhooks.create(url="https://till.example/in?token=abc", events=["*"])
-    report = folder.pull(client)
-    assert any("password in the address" in note for note in report.notes)
-    assert "till.example" in repr(report)
-    assert "token=abc" not in repr(report)
-
-
 # --- git --------------------------------------------------------------------------------
 
 
@@ -467,7 +315,7 @@ def test_a_revision_of_git_is_read_without_checking_it_out(
     git(tmp_path, "commit", "-qam", "two")
     before = texts(folder)
     result = read_state(f"{folder.path}/@HEAD~1", contacts=True)
-    assert holds_the_same(result, then)  # contacts are not in git
+    assert result.records == then.records  # contacts are not in git
     assert result.origin == f"{folder.path}@HEAD~1"
     assert folder.state("HEAD").get("content")["order_ready", "en"]["footer"] == "Edited"
     assert texts(folder) == before

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 import chatkit
-from chatkit.account import folder as folder_module
+from chatkit.account import reading
 from chatkit.account.folder import merge_records
 from chatkit.account.layout import PathNames
 from chatkit.account.reading import AccountState, canonicalize_fields
@@ -102,7 +102,7 @@ def client() -> Iterator[chatkit.Client]:
 def pulled(folder: chatkit.Folder, client: chatkit.Client, state: AccountState) -> Any:
     """Pull an account that is only said."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folder_module, "read_account", lambda *_, **__: state)
+        patch.setattr(reading, "read_account", lambda *_, **__: state)
         return folder.pull(client, contacts="contact" in state.records)
 
 

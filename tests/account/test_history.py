@@ -88,22 +88,6 @@ def test_runs_are_listed_the_latest_first(sandbox, client):
     assert sandbox.token not in runs.to_csv()
 
 
-def test_runs_say_what_was_taken_back_in_part_and_what_is_there_again(sandbox, client):
-    ids = contacts(sandbox, 12)
-    frame = client.contacts.frame()
-    frame.loc[ids[:2], "name"] = "Zoë"
-    first = client.contacts.plan(frame).apply()
-    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Ana Cruz Díaz")  # somebody else, meanwhile
-    back = chatkit.undo(first, client).apply()
-    assert sorted(states(back)) == ["applied", "conflict"]
-    runs = chatkit.runs(client)["state"]
-    assert runs.tolist() == ["finished", "partly taken back"]
-    chatkit.undo(back, client).apply()
-    runs = chatkit.runs(client)
-    assert runs["state"].tolist() == ["finished", "taken back", "finished"]
-    assert runs["taken_back"].isna().tolist() == [True, False, True]
-
-
 def test_runs_that_can_be_reached_are_shown_and_go_on_although_another_home_cannot(
     sandbox, client, monkeypatch, capsys
 ):
@@ -122,32 +106,40 @@ def test_runs_that_can_be_reached_are_shown_and_go_on_although_another_home_cann
         chatkit.resume(name[:-1], client)
 
 
-def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):
-    client.contacts.plan(newcomers(1)).apply()
-    with account() as (_, other):
-        assert len(chatkit.runs(other)) == 0
-        other.webhooks.plan(
-            pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]})
-        ).apply()
-        assert chatkit.runs(other)["noun"].tolist() == ["webhook"]
-        assert {client.connection.account, other.connection.account} <= set(
-            chatkit.runs()["account"]
-        )
+def test_runs_say_what_was_taken_back_in_part_and_what_is_there_again(sandbox, client):
+    ids = contacts(sandbox, 12)
+    frame = client.contacts.frame()
+    frame.loc[ids[:2], "name"] = "Zoë"
+    first = client.contacts.plan(frame).apply()
+    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Ana Cruz Díaz")  # somebody else, meanwhile
+    back = chatkit.undo(first, client).apply()
+    assert sorted(states(back)) == ["applied", "conflict"]
+    assert chatkit.runs(client)["state"].tolist() == ["finished", "partly taken back"]
+    chatkit.undo(back, client).apply()
+    runs = chatkit.runs(client)
+    assert runs["state"].tolist() == ["finished", "taken back", "finished"]
+    assert runs["taken_back"].isna().tolist() == [True, False, True]
 
 
-@pytest.mark.parametrize("unusual", ["production", 5, [1]])
-def test_runs_of_what_is_no_client_are_refused(unusual):
-    with pytest.raises(chatkit.errors.InputError, match="runs takes a client"):
-        chatkit.runs(unusual)
-
-
-def test_no_runs_are_a_frame_with_the_same_columns(client):
+def test_runs_of_a_client_are_those_of_its_account_in_the_same_columns_without_any(client):
     empty = chatkit.runs(client)
     client.contacts.plan(newcomers(1)).apply()
     full = chatkit.runs(client)
     assert empty.columns.tolist() == full.columns.tolist()
     assert len(empty) == 0 and empty.index.name == "run"
     assert empty.dtypes["started"] == full.dtypes["started"]
+    with account() as (_, other):
+        assert len(chatkit.runs(other)) == 0
+        other.webhooks.plan([{"url": "https://a.example/", "events": ["*"]}]).apply()
+        assert chatkit.runs(other)["noun"].tolist() == ["webhook"]
+        both = {client.connection.account, other.connection.account}
+        assert both <= set(chatkit.runs()["account"])
+    for unusual in ("production", 5, [1]):
+        with pytest.raises(chatkit.errors.InputError, match="runs takes a client"):
+            chatkit.runs(unusual)
+    for use in (chatkit.account.journal, chatkit.resume, chatkit.undo):
+        with pytest.raises(chatkit.errors.InputError, match=r"runs\(\) lists"):
+            use(client.contacts.frame())
 
 
 @pytest.mark.parametrize("header", [f"'{'[' * 100_000}'", "X'91'", "CAST(X'91' AS TEXT)", "'{}'"])
@@ -227,40 +219,66 @@ def test_a_run_is_named_by_the_beginning_of_its_name(client):
             chatkit.account.journal(unknown)
 
 
-@pytest.mark.parametrize("use", [chatkit.account.journal, chatkit.resume, chatkit.undo])
-def test_a_frame_that_is_no_result_is_refused(client, use):
-    with pytest.raises(chatkit.errors.InputError, match=r"runs\(\) lists"):
-        use(client.contacts.frame())
-
-
 # --- resume ---------------------------------------------------------------------------------
 
 
-def test_a_finished_run_sends_nothing_and_says_what_was_true(sandbox, client):
-    plan = client.contacts.plan(newcomers(3))
-    result = plan.apply()
+STOPPED = {
+    "contacts": newcomers(2),
+    "templates": pd.DataFrame(
+        {"template_code": ["a", "b"], "lang_code": "en", "text": "Hi"}
+    ).set_index(["template_code", "lang_code"]),
+    "webhooks": pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]}),
+}
+
+
+@pytest.mark.parametrize("source", STOPPED)
+def test_a_stopped_run_goes_on_by_its_name_and_once_finished_sends_nothing(
+    sandbox, client, source, capsys
+):
+    weak = limited(sandbox, "Chat Contacts, View", "Chat Templates, View", "Chat Detail, View")
+    plan = getattr(weak, source).plan(STOPPED[source])
+    assert set(states(plan.apply())) == {"not sent"}
+    name, index = plan.id, plan.frame().index
+    del plan
+    gc.collect()
+    capsys.readouterr()
+    chatkit.connect(sandbox).close()
+    assert capsys.readouterr().out.count("\n") == 1  # of a sandbox in memory no run is named
+    with pytest.raises(ValueError, match="must be 1 or more"):
+        chatkit.resume(name, client, concurrency=0)
+    result = chatkit.resume(name, client, concurrency=1, rate=1000)
+    assert set(states(result)) == {"applied"}
+    pd.testing.assert_index_equal(result.index, index)
+    assert chatkit.runs(client).loc[name, "state"] == "finished"
+    assert chatkit.account.journal(name)["event"].tolist().count("resumed") <= 1
     since = len(log(sandbox))
     again = chatkit.resume(result)
     assert len(log(sandbox)) == since
     pd.testing.assert_frame_equal(again, result)
-    assert again.chatkit.summary() == "All 3 changes applied."
+    assert again.chatkit.summary().endswith("applied.")
 
 
-def test_a_stopped_run_goes_on_without_its_plan_or_frame(sandbox, client):
-    name = name_of(stopped(sandbox, client))
+def test_a_run_needs_the_client_of_its_account_which_no_other_run_holds(sandbox):
+    with chatkit.connect(sandbox) as client:
+        result, account_ = stopped(sandbox, client), client.connection.account
+    del client
     gc.collect()
-    result = chatkit.resume(name, client)
-    assert states(result) == ["applied"] * 3 and result.index.tolist() == [0, 1, 2]
-    assert len(active(sandbox, "contacts")) == 3
-    assert chatkit.runs(client).loc[name, "state"] == "finished"
-    assert chatkit.account.journal(name)["event"].tolist().count("resumed") <= 1
-
-
-def test_a_run_goes_on_at_its_own_pace(sandbox, client):
-    name = name_of(stopped(sandbox, client))
-    with pytest.raises(ValueError, match="must be 1 or more"):
-        chatkit.resume(name, client, concurrency=0)
-    assert states(chatkit.resume(name, client, concurrency=1, rate=1000)) == ["applied"] * 3
+    plan, rows = _open_run(None, None, name_of(result))  # it is shown without one
+    assert (plan.id, states(rows)) == (name_of(result), ["not sent"] * 3)
+    with account() as (others, other):
+        for use in (chatkit.resume, chatkit.undo):
+            with pytest.raises(chatkit.errors.SettingsError, match="client"):
+                use(result)
+            with pytest.raises(chatkit.errors.SettingsError, match="account"):
+                use(result, other)
+        assert active(others, "contacts") == {}
+    with chatkit.connect(sandbox) as client:
+        with (
+            hold_account_lock(get_journal_folder(passing=True), account_, "another run"),
+            pytest.raises(chatkit.errors.AccountBusy, match="another run"),
+        ):
+            chatkit.resume(result, client)
+        assert states(chatkit.resume(result)) == ["applied"] * 3
 
 
 def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):
@@ -281,76 +299,6 @@ def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):
     assert states(again) == ["applied"] * 3 and set(again["evidence"]) == {"adopted"}
     assert len(writes(sandbox)) == sent
     assert len(active(sandbox, "contacts")) == 3
-
-
-def test_a_run_needs_a_client_when_its_account_is_not_open(sandbox):
-    with chatkit.connect(sandbox) as client:
-        result = stopped(sandbox, client)
-    del client
-    gc.collect()
-    for use in (chatkit.resume, chatkit.undo):
-        with pytest.raises(chatkit.errors.SettingsError, match="client"):
-            use(result)
-    with chatkit.connect(sandbox):
-        assert states(chatkit.resume(result)) == ["applied"] * 3
-
-
-def test_a_client_of_another_account_is_refused(sandbox, client):
-    result = stopped(sandbox, client)
-    with account() as (others, other):
-        for use in (chatkit.resume, chatkit.undo):
-            with pytest.raises(chatkit.errors.SettingsError, match="account"):
-                use(result, other)
-        assert active(others, "contacts") == {}
-
-
-def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
-    result = stopped(sandbox, client)
-    busy = pytest.raises(chatkit.errors.AccountBusy, match="another run")
-    with (
-        hold_account_lock(
-            get_journal_folder(passing=True), client.connection.account, "another run"
-        ),
-        busy,
-    ):
-        chatkit.resume(result, client)
-    assert states(chatkit.resume(result, client)) == ["applied"] * 3
-
-
-@pytest.mark.parametrize("source", ["contacts", "templates", "webhooks"])
-def test_a_run_of_each_resource_goes_on(sandbox, client, source):
-    weak = limited(sandbox, "Chat Contacts, View", "Chat Templates, View", "Chat Detail, View")
-    frames = {
-        "contacts": newcomers(2),
-        "templates": pd.DataFrame(
-            {"template_code": ["a", "b"], "lang_code": "en", "text": "Hi"}
-        ).set_index(["template_code", "lang_code"]),
-        "webhooks": pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]}),
-    }
-    plan = getattr(weak, source).plan(frames[source])
-    assert set(states(plan.apply())) == {"not sent"}
-    result = chatkit.resume(plan.id, client)
-    assert set(states(result)) == {"applied"}
-    pd.testing.assert_index_equal(result.index, plan.frame().index)
-
-
-# --- another process, over HTTP -------------------------------------------------------------
-
-
-def test_journals_lie_in_the_users_own_folder_for_them_alone(sandbox, tmp_path, monkeypatch):
-    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
-    with (
-        sandbox.serve() as base_url,
-        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,
-    ):
-        plan = client.contacts.plan(newcomers(1))
-        plan.apply()
-        folder = tmp_path / "data" / "runs"
-        [path] = folder.glob("*.db")
-        assert oct(path.stat().st_mode)[-3:] == "600"
-        assert oct(folder.stat().st_mode)[-3:] == "700"
-        assert sandbox.token.encode() not in path.read_bytes()
-        assert chatkit.runs(client).index.tolist() == [plan.id]
 
 
 # --- an account that has moved ---------------------------------------------------------------
@@ -422,6 +370,9 @@ def test_a_run_on_a_sandbox_in_a_file_goes_on_after_both_have_restarted(tmp_path
         assert after == base_url
         assert states(chatkit.resume(left)) == ["applied"] * 2
         assert len(active(sandbox, "contacts")) == 2
+        [journal] = lasting.glob("*.db")  # for its owner alone, without a token
+        assert [oct(path.stat().st_mode)[-3:] for path in (journal, lasting)] == ["600", "700"]
+        assert sandbox.token.encode() not in journal.read_bytes()
 
 
 @pytest.mark.parametrize("held", ["old", "new"])
@@ -458,26 +409,19 @@ def test_each_run_of_a_fleet_finds_its_account_whatever_that_is_called_now(sandb
         assert (len(active(sandbox, "contacts")), len(active(other_sandbox, "contacts"))) == (0, 3)
 
 
-def test_a_fleet_of_some_accounts_goes_on_with_those_that_can_be_found(lasting, sandbox):
-    with account() as (_, other), sandbox.serve() as base_url:
-        with over_http(base_url, sandbox) as client:
-            left = stopped_fleet({"de": client, "fr": other})
-            name = client.connection.account
-        del client
-        gc.collect()
-        with chatkit.connect_all({"fr": other}) as fleet:
-            result = chatkit.resume(left, fleet)
-    assert states(result.loc["fr"]) == ["applied"] * 2
-    assert result.attrs["stops"] == {"de": f"This run belongs to {name}: pass its client."}
-
-
 def test_a_run_of_a_fleet_goes_on_only_where_it_was(lasting, sandbox):
     """Nothing is sent to an account of the same id at another address."""
     with sandbox.serve() as one, sandbox.serve() as two:
-        with over_http(one, sandbox) as client:
+        with over_http(one, sandbox) as client, account() as (_, other):
             left = stopped_fleet({"de": client})
-        del client
-        gc.collect()
+            both, name = stopped_fleet({"de": client, "fr": other}), client.connection.account
+            client.close()
+            del client
+            gc.collect()
+            with chatkit.connect_all({"fr": other}) as fleet:
+                result = chatkit.resume(both, fleet)
+            assert states(result.loc["fr"]) == ["applied"] * 2
+            assert result.attrs["stops"] == {"de": f"This run belongs to {name}: pass its client."}
         with over_http(two, sandbox) as moved:
             for use in (chatkit.resume, lambda *where, **how: chatkit.undo(*where, **how).apply()):
                 result = use(left, {"de": moved}, moved=True)
@@ -523,18 +467,3 @@ def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
             weak.contacts.plan(newcomers(2, 90)).apply()
         monkeypatch.setenv("CHATKIT_ACCOUNT_ID", "1002")
         assert message()[0] == []  # a run of another account
-
-
-def test_the_sandbox_in_memory_says_nothing_of_runs(sandbox, client, capsys):
-    stopped(sandbox, client)
-    capsys.readouterr()
-    chatkit.connect(sandbox).close()
-    assert capsys.readouterr().out.count("\n") == 1
-
-
-def test_a_run_is_shown_although_its_account_cannot_be_found(sandbox):
-    with chatkit.connect(sandbox) as closed:
-        result = closed.contacts.plan(newcomers(2)).apply()
-    plan, rows = _open_run(None, None, name_of(result))
-    assert plan.id == name_of(result)
-    assert states(rows) == ["applied", "applied"]

@@ -72,9 +72,10 @@ def remove(path: Path) -> None:
 
 
 KINDS = {"link": link, "dangling": dangling, "pipe": pipe, "other kind": other_kind}
-PLACES = [(path, kind) for path in (*FILES, *FOLDERS) for kind in KINDS]
-PLACES.remove(("templates/order_ready", "other kind"))  # other files may lie in templates/
-PLACES += [(path, "hard link") for path in FILES] + [("flows/rent-a-bike.json", "socket")]
+#: Each place with a link, and one file and one folder with what else may be there.
+PLACES = [(path, "link") for path in (*FILES, *FOLDERS)]
+PLACES += [(path, kind) for path in (FILES[3], FOLDERS[0]) for kind in KINDS if kind != "link"]
+PLACES += [(FILES[3], "hard link"), (FILES[3], "socket"), (FILES[-1], "hard link")]
 KINDS |= {"hard link": hard_link, "socket": listening}
 
 DEEP = 100_000
@@ -109,13 +110,13 @@ BASES = {
     "buttons": {"contents": {"order_ready": {"en": {"buttons": [5]}}}},
     "codes": {"templates": 5},
     "account": {"account": None},
+    "no time": {"pulled": "yesterday"},
 }
-CONTENTS = [(path, f"{name} in {path}", text) for path in FILES if path.endswith("json")
-            for name, text in TEXTS.items()]  # fmt: skip
-CONTENTS += [(path, f"{name} in {path}", text) for path in FILES if path.endswith("csv")
-             for name, text in CSV.items()]  # fmt: skip
-CONTENTS += [("translations.jsonl", "bytes in ledger", b"\xff\n"),
-             ("translations.jsonl", "deep ledger", TEXTS["deep"])]  # fmt: skip
+#: Every text in one file of a kind; and in the other files one that none of them may hold.
+CONTENTS = [(FILES[3], f"{name} in a flow", text) for name, text in TEXTS.items()]
+CONTENTS += [(path, f"bytes in {path}", b"\xff\n") for path in FILES if path != FILES[3]]
+CONTENTS += [("contacts.csv", f"{name} in contacts", text) for name, text in CSV.items()]
+CONTENTS += [("translations.jsonl", "deep ledger", TEXTS["deep"])]
 
 
 @pytest.fixture(scope="module")
@@ -145,20 +146,13 @@ def shop(original: Path, tmp_path: Path) -> Path:
 
 
 def operations(shop: Path, client: chatkit.Client) -> dict[str, Callable[[], Any]]:
+    """Return what reads a folder, and the pull that may write most."""
     folder = chatkit.Folder(shop)
-    reading: dict[str, Callable[[], Any]] = {
+    return {
         "repr": lambda: repr(folder),
-        "state": lambda: repr(folder.state(contacts=True)),
         "plan": lambda: repr(folder.plan(client, contacts=True, broken=True, skip_invalid=True)),
-        "compare": lambda: repr(chatkit.compare(folder, client, contacts=True)),
+        "pull": lambda: repr(folder.pull(client, contacts=True, conflicts="account")),
     }
-    pulls = {
-        f"pull {conflicts}": lambda conflicts=conflicts: repr(
-            folder.pull(client, contacts=True, conflicts=conflicts)
-        )
-        for conflicts in ("refuse", "files", "account")
-    }
-    return reading | pulls
 
 
 def snapshot(top: Path) -> dict[str, Any]:
@@ -200,7 +194,6 @@ def how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(directory, "_RELATIVE", False)
 
 
-@pytest.mark.one_of(4)
 @pytest.mark.parametrize(("path", "kind"), PLACES)
 @pytest.mark.usefixtures("how")
 def test_what_is_no_regular_file_or_folder_is_refused_by_its_name(
@@ -211,7 +204,7 @@ def test_what_is_no_regular_file_or_folder_is_refused_by_its_name(
     for name, text in output.items():
         if not text.startswith("done") and name != "repr":
             assert path in text, name
-    assert path in output["pull account"]
+    assert path in output["pull"]
 
 
 @pytest.mark.parametrize(("path", "text"), [(path, text) for path, _, text in CONTENTS],
@@ -230,23 +223,14 @@ def test_a_damaged_file_is_refused_by_its_name(
 def test_a_base_of_other_types_is_refused_with_the_place(
     shop: Path, client: chatkit.Client, damage: dict[str, Any]
 ) -> None:
-    place = shop / ".chatkit/base.json"
+    place, contacts = shop / ".chatkit/base.json", shop / ".chatkit/contacts.csv"
     place.write_text(json.dumps(json.loads(place.read_text()) | damage))
-    output = tried(shop, client)
-    del output["repr"]
-    for text in output.values():
-        assert ".chatkit/base.json" in text
-
-
-def test_a_base_with_a_contact_twice_is_refused_with_its_line(
-    shop: Path, client: chatkit.Client
-) -> None:
-    place = shop / ".chatkit/contacts.csv"
-    lines = place.read_text().splitlines(keepends=True)
-    place.write_text("".join([*lines, lines[1]]))
-    (shop / "contacts.csv").write_text("".join(lines))
-    with pytest.raises(chatkit.errors.InputError, match=r"\.chatkit/contacts\.csv, line \d+"):
+    lines = contacts.read_text().splitlines(keepends=True)
+    contacts.write_text("".join([*lines, lines[1]]))
+    with pytest.raises(chatkit.errors.InputError) as refused:
         chatkit.Folder(shop).plan(client)
+    assert ".chatkit/base.json, line " in str(refused.value)
+    assert f".chatkit/contacts.csv, line {len(lines) + 1}" in str(refused.value)
 
 
 def test_all_that_is_wrong_is_named_at_once(shop: Path, client: chatkit.Client) -> None:
@@ -269,21 +253,25 @@ def test_a_flow_does_not_name_its_document_by_a_path(shop: Path, client: chatkit
     secret = shop.parent / "outside/secret.json"
     for text in (str(secret), "../outside/secret.json", '{"version": "1"}'):
         (shop / "flows/x.json").write_text(json.dumps({"name": "x", "flow_json": text}))
-        assert "flow_json must be an object" in tried(shop, client)["plan"]
+        with pytest.raises(chatkit.errors.InputError, match="flow_json must be an object"):
+            chatkit.Folder(shop).plan(client)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["a\\..\\..\\x.json", "..json", "...json", "con.json", "a\nb.json", "\x1b[2J.json",
-     "\u202egpj.json", os.fsdecode(b"\xff.json"), "A.json", "-rf.json", "C:x.json", "~.json"],
-)  # fmt: skip
-def test_any_name_of_a_file_is_taken_or_refused(
-    shop: Path, client: chatkit.Client, name: str
-) -> None:
+NAMES = [
+    *("a\\..\\..\\x.json", "..json", "...json", "con.json", "a\nb.json", "\x1b[2J.json"),
+    *("\u202egpj.json", os.fsdecode(b"\xff.json"), "A.json", "-rf.json", "C:x.json", "~.json"),
+]
+
+
+def test_any_name_of_a_file_is_taken_or_refused(shop: Path, client: chatkit.Client) -> None:
     for folder in ("flows", "templates/order_ready", "templates/é\x1b"):
         (shop / folder).mkdir(exist_ok=True)
-        (shop / folder / name).write_text("{")
-    for text in tried(shop, client, refused=not name.startswith(".")).values():
+        for name in NAMES:
+            (shop / folder / name).write_text("{")
+    with pytest.raises(chatkit.errors.InputError) as refused:
+        chatkit.Folder(shop).state()
+    assert len(refused.value.problems) == 3 * len([n for n in NAMES if not n.startswith(".")])
+    for text in tried(shop, client).values():
         assert "\x1b" not in text
         assert "\u202e" not in text
 
@@ -298,15 +286,14 @@ def kept(path: Path, texts: dict[str, bytes | None], inode: int | None = None) -
         place = path / name
         return sha256(place.read_bytes()).hexdigest() if place.is_file() else None
 
-    manifest: dict[str, Any] = {"inode": inode or path.stat().st_ino, "write": {}, "remove": {}}
+    manifest: dict[str, Any] = {"inode": inode or path.stat().st_ino, "files": {}}
     place = path.parent / "made.zip"
     with zipfile.ZipFile(place, "w") as archive:
         for name, text in texts.items():
-            if text is None:
-                manifest["remove"][name] = digest(name)
-                continue
-            archive.writestr(name, text)
-            manifest["write"][name] = [digest(name), sha256(text).hexdigest()]
+            new = None if text is None else sha256(text).hexdigest()
+            manifest["files"][name] = [digest(name), new]
+            if text is not None:
+                archive.writestr(name, text)
         archive.writestr("manifest.json", json.dumps(manifest))
     data = place.read_bytes()
     place.unlink()
@@ -325,21 +312,14 @@ EVIL: dict[str, bytes | None] = {
 }  # fmt: skip
 
 
-def test_what_lies_in_a_folder_as_an_interrupted_pull_is_ignored(
-    shop: Path, client: chatkit.Client
-) -> None:
-    (shop / ".chatkit/pending.zip").write_bytes(kept(shop, EVIL))
-    for text in tried(shop, client, refused=False).values():
-        assert "interrupted pull" not in text
-    assert not (shop / ".git").exists()
-
-
 @pytest.mark.parametrize("name", [*EVIL, "/etc/x.json", "flows/a\0.json", "README.md", "garbage"])
 def test_a_damaged_interrupted_pull_is_named_and_not_obeyed(
     shop: Path, client: chatkit.Client, name: str
 ) -> None:
-    data_of(shop).parent.mkdir(parents=True)
     data = b"PK" * 50 if name == "garbage" else kept(shop, {name: EVIL.get(name, b"evil")})
+    (shop / ".chatkit/pending.zip").write_bytes(data)  # in the folder it is no pull
+    assert chatkit.Folder(shop).state()
+    data_of(shop).parent.mkdir(parents=True)
     data_of(shop).write_bytes(data)
     for text in tried(shop, client).values():
         assert any(why in text for why in ("is damaged", "cannot be used", "was interrupted"))
@@ -406,71 +386,41 @@ def moved(shop: Path) -> Iterator[chatkit.Client]:
         yield client
 
 
-@pytest.mark.parametrize("when", ["merge_ledger", "write_changed_files", "replace_file", "last"])
-def test_an_edit_that_is_saved_while_a_pull_runs_is_merged(
-    shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch, when: str
+MOMENTS = {
+    "merge_ledger": folder_module._Pull, "write_changed_files": folder_module._Pull,
+    "replace_file": directory.Directory, "last": directory.Directory,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("when", MOMENTS)
+@pytest.mark.parametrize("field", ["footer", "text", "again"])
+def test_what_is_saved_while_a_pull_runs_is_merged_or_a_conflict(
+    shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch, when: str, field: str
 ) -> None:
-    place = shop / "templates/order_ready/en.json"
-
-    def save() -> None:
-        output = json.loads(place.read_text())
-        place.write_text(json.dumps(output | {"footer": "MY EDIT"}))
-
-    owner: Any = (
-        folder_module._Pull
-        if when in ("merge_ledger", "write_changed_files")
-        else directory.Directory
-    )
+    """The account has another text; "again" saves whenever the pull would write."""
+    place, owner = shop / "templates/order_ready/en.json", MOMENTS[when]
     name = "replace_file" if when == "last" else when
-    original = getattr(owner, name)
+    original, count = getattr(owner, name), iter(range(100))
 
     def hooked(self: Any, *arguments: Any) -> Any:
         if when != "last" or arguments[0].endswith("en.json"):
-            save()
+            edit = {"footer": str(next(count))} if field == "again" else {field: "MY EDIT"}
+            place.write_text(json.dumps(json.loads(place.read_text()) | edit))
         return original(self, *arguments)
 
     monkeypatch.setattr(owner, name, hooked)
+    if field != "footer":
+        reason = "again and again" if field == "again" else "(?s)saved while the pull ran.*MY EDIT"
+        with pytest.raises(chatkit.errors.InputError, match=reason):
+            chatkit.Folder(shop).pull(moved)
+        assert field == "again" or json.loads(place.read_text())["text"] == "MY EDIT"
+        return
     report = chatkit.Folder(shop).pull(moved)
     output = json.loads(place.read_text())
-    assert output["footer"] == "MY EDIT"
-    assert "moved" in output["text"]
+    assert output["footer"] == "MY EDIT" and "moved" in output["text"]
     assert "templates/order_ready/en.json" in report.notes[0]
     assert "Saved while the pull ran" in repr(report)
     assert chatkit.Folder(shop).pull(moved).changes == {"templates/order_ready/en.json": "edited"}
-
-
-@pytest.mark.parametrize("owner", [folder_module._Pull, directory.Directory])
-def test_an_edit_of_what_has_moved_is_a_conflict(
-    shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch, owner: Any
-) -> None:
-    place = shop / "templates/order_ready/en.json"
-    name = "write_changed_files" if owner is folder_module._Pull else "replace_file"
-    original = getattr(owner, name)
-
-    def hooked(self: Any, *arguments: Any) -> Any:
-        place.write_text(json.dumps(json.loads(place.read_text()) | {"text": "MY EDIT"}))
-        return original(self, *arguments)
-
-    monkeypatch.setattr(owner, name, hooked)
-    with pytest.raises(chatkit.errors.InputError, match=r"(?s)saved while the pull ran.*MY EDIT"):
-        chatkit.Folder(shop).pull(moved)
-    assert json.loads(place.read_text())["text"] == "MY EDIT"
-
-
-def test_a_file_that_is_saved_again_and_again_ends_the_pull(
-    shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place, count = shop / "templates/order_ready/en.json", iter(range(100))
-    original = folder_module._Pull.write_changed_files
-
-    def hooked(self: Any, *arguments: Any) -> Any:
-        output = json.loads(place.read_text()) | {"footer": str(next(count))}
-        place.write_text(json.dumps(output))
-        return original(self, *arguments)
-
-    monkeypatch.setattr(folder_module._Pull, "write_changed_files", hooked)
-    with pytest.raises(chatkit.errors.InputError, match="again and again"):
-        chatkit.Folder(shop).pull(moved)
 
 
 # --- rights -----------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,62 +40,49 @@ def test_the_live_account_is_read_and_nothing_else() -> None:
         live.serve() as base_url,
         chatkit.Client(base_url, live.account_id, live.token) as client,
     ):
-        client.templates.remember(["order_ready"])
-        plan = renamed(client)
-        before, known = held(live), len(middleware_of(live).log)
-        rehearsal = chatkit.rehearse(plan)
-        sent = list(middleware_of(live).log)[known:]
-        assert rehearsal.ok
-        assert {call.method for call in sent} == {"GET"}
-        assert held(live) == before
+        client.templates.accept(codes=["order_ready"])
+        content = client.templates("order_ready").frame(full=True).loc[["de"]]
+        plans = [
+            renamed(client),
+            client.webhooks.plan([{"id": 41, "is_active": False}]),
+            client.templates("order_ready").plan(content.assign(footer="Larkspur")),
+        ]
+        ledger, before = client.templates.ledger.read(), held(live)
+        kept, known = records_of_runs(), len(middleware_of(live).log)
+        for plan, personal in zip(plans, (True, False, False), strict=True):
+            rehearsal = chatkit.rehearse(plan)
+            assert rehearsal.ok
+            assert ("contact" in rehearsal.differences.left.records) is personal
+            sent = list(middleware_of(live).log)[known:]
+            assert {call.method for call in sent} == {"GET"}
+            assert any("/contacts" in call.path for call in sent) is personal
+            known += len(sent)
+        assert (held(live), client.templates.ledger.read()) == (before, ledger)
+        assert len(chatkit.runs(client)) == 0 and records_of_runs() == kept
+        assert not live.attempts
 
 
-def test_contacts_are_read_only_if_the_plan_changes_some(account: Account) -> None:
-    sandbox, client = account
-    plan = client.webhooks.plan([{"id": 41, "is_active": False}])
-    known = len(middleware_of(sandbox).log)
-    assert chatkit.rehearse(plan).ok
-    assert not [c for c in list(middleware_of(sandbox).log)[known:] if "/contacts" in c.path]
-    assert "contact" not in chatkit.rehearse(plan).differences.left.records
-
-
-def test_a_plan_goes_rehearsed_once_its_rehearsal_went_well(account: Account) -> None:
-    _, client = account
-    plan, other = renamed(client, 3), renamed(client, 4)
-    rehearsal = chatkit.rehearse(plan)
-    assert rehearsal.ok
-    with pytest.raises(chatkit.errors.PlanRefused, match="not rehearsed without errors"):
-        other.apply(rehearsed=True)
-    assert set(plan.apply(rehearsed=True).state) == {"applied"}
-
-
-def test_what_differs_in_the_copy_is_shown(account: Account) -> None:
+def test_what_differs_in_the_copy_is_shown_and_then_this_plan_alone_goes(account: Account) -> None:
     _, client = account
     row = {"name": "Survey", "template_name": "default", "flow_json": DOCUMENT}
-    rehearsal = chatkit.rehearse(client.flows.plan([row]))
+    plan = client.flows.plan([row])
+    rehearsal = chatkit.rehearse(plan)
     [made] = rehearsal.differences
     assert (made.resource, made.key, made.what) == ("flow", "Survey", "only right")
-    assert "+ Survey" in repr(rehearsal)
-    assert "Survey" in html_of(rehearsal)
+    assert "+ Survey" in repr(rehearsal) and "Survey" in html_of(rehearsal)
     assert len(client.flows.frame()) == 5
+    with pytest.raises(chatkit.errors.PlanRefused, match="not rehearsed without errors"):
+        renamed(client, 4).apply(rehearsed=True)
+    assert set(plan.apply(rehearsed=True).state) == {"applied"}
+    frame = client.contacts.frame().head(1).assign(number="?")
+    with pytest.raises(chatkit.errors.PlanRefused, match="cannot be rehearsed"):
+        chatkit.rehearse(client.contacts.plan(frame))
 
 
-def records_of_runs() -> set[Path]:
-    return {
-        p
-        for p in get_journal_folder(passing=True).parent.rglob("*")
-        if p.suffix in (".db", ".jsonl")
-    }
-
-
-def test_nothing_of_it_is_left_behind(account: Account) -> None:
-    sandbox, client = account
-    kept = records_of_runs()
-    rehearsal = chatkit.rehearse(renamed(client))
-    assert rehearsal.ok
-    assert len(chatkit.runs(client)) == 0
-    assert records_of_runs() == kept
-    assert not sandbox.attempts
+def records_of_runs() -> set[Any]:
+    """The names of all runs, and the files of ledgers."""
+    files = get_journal_folder(passing=True).parent.rglob("*.jsonl")
+    return {*chatkit.runs().index, *files}
 
 
 def test_a_record_that_somebody_has_changed_is_told(account: Account) -> None:
@@ -113,20 +99,6 @@ def test_a_record_that_somebody_has_changed_is_told(account: Account) -> None:
         plan.apply(rehearsed=True)
 
 
-def test_translations_that_a_plan_writes_are_as_recorded_in_the_copy_alone(
-    account: Account,
-) -> None:
-    _, client = account
-    client.templates.accept()
-    kept = client.templates.ledger.read()
-    template = client.templates("order_ready")
-    frame = template.frame(full=True).loc[["de"]]
-    plan = template.plan(frame.assign(footer="Larkspur"))
-    rehearsal = chatkit.rehearse(plan)
-    assert rehearsal.ok
-    assert client.templates.ledger.read() == kept
-
-
 def test_a_copy_begins_as_the_account_and_is_gone_when_it_is_closed(account: Account) -> None:
     sandbox, client = account
     before = held(sandbox)
@@ -140,13 +112,6 @@ def test_a_copy_begins_as_the_account_and_is_gone_when_it_is_closed(account: Acc
     assert not ledger.exists()
     with client.copy(contacts=False) as copy:
         assert copy.contacts.frame().empty
-
-
-def test_rows_that_cannot_be_planned_cannot_be_rehearsed(account: Account) -> None:
-    _, client = account
-    frame = client.contacts.frame().head(1).assign(number="?")
-    with pytest.raises(chatkit.errors.PlanRefused, match="cannot be rehearsed"):
-        chatkit.rehearse(client.contacts.plan(frame))
 
 
 def test_a_plan_for_the_account_is_rehearsed_as_one(account: Account) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import chatkit
 from chatkit.account.folder import read_state
-from chatkit.account.reading import NOUNS, AccountState, get_default
+from chatkit.account.reading import NOUNS, get_default
 
 
 @pytest.fixture
@@ -25,18 +25,14 @@ def test_a_state_goes_by_names_and_has_no_ids_in_its_records(sandbox: chatkit.Sa
     held = [fields for noun in NOUNS for fields in state.get(noun).values()]
     assert not {"id", "wa_status", "wa_flow_id", "webhook_secret"} & {n for f in held for n in f}
     assert list(state.get("contact")) == sorted(state.get("contact"))
-
-
-def test_contacts_are_read_only_when_they_are_asked_for(sandbox: chatkit.Sandbox) -> None:
     assert "contact" not in read_state(sandbox).records
-
-
-def test_what_a_record_does_not_say_is_as_by_itself(sandbox: chatkit.Sandbox) -> None:
-    content = read_state(sandbox).get("content")["order_ready", "en"]
-    assert "is_catalog" not in content
-    assert "is_draft" not in content
+    content = state.get("content")["order_ready", "en"]
+    assert not {"is_catalog", "is_draft"} & {*content}
     assert get_default("content", "is_draft") is False
     assert all(None not in button.values() for button in content["buttons"])
+    assert read_state(state) is state
+    with pytest.raises(chatkit.errors.InputError, match="not dict"):
+        read_state({})  # type: ignore[arg-type]
 
 
 def test_two_flows_of_one_name_are_told_and_not_guessed(sandbox: chatkit.Sandbox) -> None:
@@ -44,7 +40,7 @@ def test_two_flows_of_one_name_are_told_and_not_guessed(sandbox: chatkit.Sandbox
         document = client.flows.get(client.flows.frame().index[0]).flow_json
         twice = {"name": "Twice", "template_name": "default", "flow_json": document}
         client.flows.create(**twice)
-        with pytest.warns(UserWarning, match="has it, too"):
+        with pytest.warns(UserWarning, match="has this name, too"):
             client.flows.create(**twice)
         state = read_state(client)
     assert "Twice" not in state.get("flow")
@@ -59,11 +55,3 @@ def test_a_client_without_codes_says_why_it_has_no_contents(sandbox: chatkit.San
         named = read_state(client, codes=["order_ready", "not_there"])
     assert {code for code, _ in named.get("content")} == {"order_ready"}
     assert any("not_there" in line for line in named.not_carried)
-
-
-def test_a_state_is_returned_as_it_is_and_nothing_else_is_taken(sandbox: chatkit.Sandbox) -> None:
-    state = read_state(sandbox)
-    assert isinstance(state, AccountState)
-    assert read_state(state) is state
-    with pytest.raises(chatkit.errors.InputError, match="not dict"):
-        read_state({})  # type: ignore[arg-type]

@@ -197,5 +197,5 @@ def test_a_plan_warns_of_new_flows_with_the_name_of_another_one():
             "name, too. Give each flow a name of its own, or leave one of them out.",
         ]
         assert not client.flows.plan([ORDER | {"name": "order"}], delete=[order.id]).notes
-        with pytest.warns(UserWarning, match=f"flow {order.id} has it, too"):
+        with pytest.warns(UserWarning, match=f"flow {order.id} has this name, too"):
             client.flows.create(**ORDER)

@@ -106,7 +106,11 @@ def test_each_account_is_a_task_that_carries_no_token(
 def test_a_refused_token_stops_one_account_and_its_journal_has_what_is_left(
     accounts: Accounts, dask: DaskClient, tmp_path: Path
 ) -> None:
+    stopped = Interrupt()
+    stopped.ask()
     plan = accounts.plan("Wanda")
+    result = kept_at(stop_by(plan, stopped), tmp_path).apply(on=dask)
+    assert result.state.eq("not sent").all()
     token = accounts.tokens["de"].read_text()
     accounts.tokens["de"].write_text("wrong" * 9)
     try:
@@ -171,18 +175,6 @@ def test_a_killed_worker_is_replaced_and_its_runs_go_on_from_the_journals(
     assert result.state.isin(["applied", "unchanged"]).all() and not result.sent.gt(2).any()
 
 
-def test_a_run_goes_on_with_workers_and_an_account_without_a_client_stops_alone(
-    accounts: Accounts, dask: DaskClient, tmp_path: Path
-) -> None:
-    stopped = Interrupt()
-    stopped.ask()
-    plan = accounts.plan("Sina", 2)
-    result = kept_at(stop_by(plan, stopped), tmp_path).apply(on=dask)
-    assert result.state.eq("not sent").all()
-    result = chatkit.resume(plan.id, on=dask, at=tmp_path)
-    assert result.state.eq("applied").all()
-
-
 # --- what is refused, before anything is written or sent ------------------------------------
 
 
@@ -232,25 +224,21 @@ def test_a_worker_that_cannot_apply_the_plans_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("on", ["local", 8, object()])
-def test_only_a_client_of_dask_is_taken(accounts: Accounts, tmp_path: Path, on: object) -> None:
-    with pytest.raises(InputError, match="on= takes a connected client of Dask"):
-        kept_at(accounts.plan("Tom"), tmp_path).apply(on=on)
-    assert not list(tmp_path.iterdir())
-
-
-def test_an_account_without_a_named_connection_is_refused(dask: DaskClient, tmp_path: Path) -> None:
-    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
-        fleet = chatkit.connect_all({"it": client})
-        plan = fleet.contacts.plan({"it": [{"id": 50001, "name": "Tom"}]})
-        with pytest.raises(InputError, match="The account it has no named connection"):
-            kept_at(plan, tmp_path).apply(on=dask)
-
-
-def test_new_webhooks_are_refused_for_their_signing_secrets(
+def test_what_cannot_be_given_to_workers_is_refused(
     accounts: Accounts, dask: DaskClient, tmp_path: Path
 ) -> None:
     hook = [{"url": "https://example.com/hook", "events": ["*"]}]
-    plan = accounts.fleet.webhooks.plan(dict.fromkeys(NAMES, hook))
-    with pytest.raises(InputError, match="creates webhooks"):
-        kept_at(plan, tmp_path).apply(on=dask)
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        unnamed = chatkit.connect_all({"it": client})
+        for plan, on, message in (
+            (accounts.plan("Tom"), "local", "on= takes a connected client of Dask"),
+            (accounts.plan("Tom"), object(), "on= takes a connected client of Dask"),
+            (
+                unnamed.contacts.plan({"it": [{"id": 50001, "name": "Tom"}]}), dask,
+                "The account it has no named connection",
+            ),
+            (accounts.fleet.webhooks.plan(dict.fromkeys(NAMES, hook)), dask, "creates webhooks"),
+        ):  # fmt: skip
+            with pytest.raises(InputError, match=message):
+                kept_at(plan, tmp_path).apply(on=on)
+    assert not list(tmp_path.iterdir())
