@@ -25,6 +25,7 @@ SHEETS = {
     "inbox/tail.css": "tl-tail",
     "fields.css": "chatkit-fields",
     "login.css": "chatkit-login",
+    "panel.css": "chatkit-panel",
     "planview.css": "chatkit-planview",
     "player/player.css": "fp-player",
 }
@@ -79,6 +80,15 @@ def _faults(page: Page) -> list[str]:
         *(f"no rules of a style sheet begin with .{root}" for root in unstyled),
         *(f"a style sheet hides the button {name!r}" for name in missing),
     ]
+
+
+def settle(page: Page) -> None:
+    """Wait until nothing fades or moves any more; what turns without end does not count."""
+    page.evaluate(_SETTLE)
+
+
+_SETTLE = """() => Promise.allSettled(document.getAnimations().filter((one) =>
+    one.effect.getComputedTiming().endTime !== Infinity).map((one) => one.finished))"""
 
 
 # --- what keeps people from using it ---------------------------------------------------------

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from browser import looks
 from browser.lab import PHOTOGRAPHED
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -128,9 +129,9 @@ class Phone:
 
 
 class Bare:
-    """A page with nothing in it but a player, and no kernel behind it."""
+    """A page without a notebook and a kernel, on which players are shown one after the other."""
 
-    def __init__(self, browser: Browser, player: Player, *, dark: bool = False) -> None:
+    def __init__(self, browser: Browser) -> None:
         self.context = browser.new_context(viewport={"width": 900, "height": 780})
         self.errors: list[str] = []
         self.asked: list[str] = []
@@ -138,17 +139,26 @@ class Bare:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", lambda line: line.type == "error" and self.errors.append(line.text))
         page.on("request", lambda request: self.asked.append(request.url))
-        page.set_content(
+        self.phone = Phone(page.locator(".fp-player"))
+
+    def show(self, document: object, *, dark: bool = False) -> Phone:
+        """Show a document in a new player."""
+        player = Player(document)
+        self.page.set_content(
             f"<!doctype html><body data-jp-theme-light={'false' if dark else 'true'}"
             ' style="background: var(--ck-page)"></body>'
         )
-        page.add_style_tag(content=player._css)
+        self.page.add_style_tag(content=player._css)
         state: dict[str, Any] = {name: getattr(player, name) for name in STATE}
-        page.evaluate(MODEL, [controls.pack_module(SCRIPTS), state])
-        self.phone = Phone(page.locator(".fp-player"))
+        self.page.evaluate(MODEL, [controls.pack_module(SCRIPTS), state])
+        return self.phone
+
+    def change(self, source: str) -> None:
+        """Put another document into the player that is shown."""
+        self.page.evaluate("source => player.change({ source })", source)
 
     def state(self, name: str) -> Any:
-        """Return the messages that the page sent to Python."""
+        """Return what the page sent to Python."""
         return json.loads(self.page.evaluate(f"() => JSON.stringify(player.state.{name} ?? null)"))
 
     def close(self) -> None:
@@ -161,6 +171,6 @@ class Bare:
 
 def shot(page: Page, path: Any) -> None:
     """Leave a screenshot once nothing moves any more."""
-    page.wait_for_timeout(250)
     if PHOTOGRAPHED:
+        looks.settle(page)
         page.screenshot(path=path)
