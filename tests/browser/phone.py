@@ -9,6 +9,7 @@ from typing import Any
 
 from browser import looks
 from browser.lab import PHOTOGRAPHED
+from browser.scripts import call
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from chatkit.widgets import controls
@@ -25,34 +26,6 @@ TEXTS = {
 KEYBOARDS = {"email": "ana@example.com", "decimal": "42", "tel": "+12025550143", "numeric": "1234"}
 
 INPUTS = "input, select, textarea, .fp-date"
-#: What there is to know of one input, or nothing after the last.
-ABOUT = f"""(body, number) => {{
-    const one = body.querySelectorAll("{INPUTS}")[number];
-    const group = one?.closest("fieldset") ?? one?.parentElement;
-    return one && {{
-        open: one.checkVisibility() && !one.disabled, kind: one.type, value: one.value,
-        max: one.max, min: one.min, keys: one.inputMode, label: one.labels[0]?.textContent,
-        first: [...group.querySelectorAll("input:enabled")].indexOf(one) === 0,
-    }};
-}}"""
-
-MODEL = """async ([script, state]) => {
-    const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    const heard = {}, sent = [];
-    const model = {
-        get: (name) => state[name] ?? null,
-        set: (values) => Object.assign(state, values),
-        save_changes: () => {},
-        send: (message) => sent.push(message),
-        on: (name, act) => { heard[name] = act; },
-        off: () => {},
-    };
-    window.player = { state, sent, change: (values) => {
-        Object.assign(state, values);
-        heard[`change:${Object.keys(values)[0]}`]();
-    }, hear: (message) => heard["msg:custom"](message) };
-    await (await import(url)).default.render({ model, el: document.body });
-}"""
 
 
 class Phone:
@@ -102,7 +75,7 @@ class Phone:
     def _fill(self) -> None:
         """Enter something everywhere; what is entered may show more to fill in."""
         number = 0
-        while about := self.body.evaluate(ABOUT, number):
+        while about := call(self.body, "describeInput", [INPUTS, number]):
             if about["open"]:
                 self._enter(self.body.locator(INPUTS).nth(number), about)
             number += 1
@@ -150,7 +123,7 @@ class Bare:
         )
         self.page.add_style_tag(content=player._css)
         state: dict[str, Any] = {name: getattr(player, name) for name in STATE}
-        self.page.evaluate(MODEL, [controls.pack_module(SCRIPTS), state])
+        call(self.page, "show", [controls.pack_module(SCRIPTS), state])
         return self.phone
 
     def change(self, source: str) -> None:

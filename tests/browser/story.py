@@ -6,7 +6,7 @@ import json
 import re
 
 from browser.lab import Lab, OpenNotebook
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 
 def write(lab: Lab, name: str, sources: list[str]) -> str:
@@ -42,3 +42,27 @@ def wait(notebook: OpenNotebook, n: int) -> None:
     """Wait until one cell has run."""
     prompt = notebook.page.locator(".jp-Notebook .jp-CodeCell").nth(n).locator(".jp-InputPrompt")
     expect(prompt).to_have_text(re.compile(r"\[[0-9]+\]"), timeout=60_000)
+
+
+class Keyboard:
+    """The keys of a page, and where they lead."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def type(self, text: str) -> None:
+        self.page.keyboard.type(text)
+
+    def reach(self, expected: Locator, key: str = "Tab", most: int = 60) -> None:
+        """Go on with one key until something has the focus."""
+        expect(expected).to_have_count(1)
+        for _ in range(most):
+            if expected.evaluate("one => one === document.activeElement"):
+                return
+            self.page.keyboard.press(key)
+        at = self.page.evaluate("() => document.activeElement.outerHTML.slice(0, 200)")
+        raise AssertionError(f"{key} does not lead to {expected}, but to {at}")
