@@ -186,7 +186,7 @@ def test_what_applies_a_long_plan_stays_in_view(gallery: Gallery) -> None:
 ALONE = ".jp-Notebook.one-cell .jp-Cell:not(.tested) { display: none; }"
 
 
-def test_tab_leads_with_a_ring_to_every_control_and_out_again(gallery: Gallery) -> None:
+def test_tab_leads_to_every_control_and_out_again_and_shows_the_focus(gallery: Gallery) -> None:
     lost = {}
     gallery.page.add_style_tag(content=ALONE)  # at each step all that is in sight is laid out
     for name in STATES:

@@ -98,8 +98,8 @@ def test_axe_finds_nothing_on_any_screen_and_all_can_be_read(
     def collect() -> None:
         looks.settle(bare.page)
         title = phone.title.inner_text()
-        found = looks.violations(bare.page, ".fp-player", rules)
-        result.extend(f"{title}: {message}" for _, message in found)
+        findings = looks.violations(bare.page, ".fp-player", rules)
+        result.extend(f"{title}: {message}" for _, message in findings)
         # what is off may be faint
         result.extend(looks.faint(phone.root.locator(".fp-phone"), ".fp-off *"))
         shot(bare.page, SHOTS / f"player_{title}_{shade}.png")

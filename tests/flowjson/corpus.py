@@ -167,8 +167,8 @@ def check_difference(one: Difference, before: Any, after: Any) -> None:
     assert one.kind.split()[1] in ("added", "removed", "changed", "moved", "renamed")
     assert (one.pointer_a is None) == (one.before is MISSING)
     assert (one.pointer_b is None) == (one.after is MISSING)
-    sides = ((one.pointer_a, one.before, before), (one.pointer_b, one.after, after))
-    for pointer, value, document in sides:
+    places = ((one.pointer_a, one.before, before), (one.pointer_b, one.after, after))
+    for pointer, value, document in places:
         if pointer is not None:
             present = get_value(document, pointer)
             assert one.kind.endswith(PLACED) or present == value
@@ -201,10 +201,10 @@ def report_expression(case: Case) -> list[str]:
         steps = parse_expression(case.name)
     except ExpressionError as error:
         return [f"! at {error.at}: {error}"]
-    types, doubts = infer_types(
+    types, mistakes = infer_types(
         steps, lambda each: frozenset({TYPES[each.path[0]]} if each.path[0] in TYPES else ())
     )
-    return ["/".join(sorted(types)) or "unknown", *(f"{each}: {why}" for each, why in doubts)]
+    return ["/".join(sorted(types)) or "unknown", *(f"{each}: {why}" for each, why in mistakes)]
 
 
 def report_reference(case: Case) -> list[str]:

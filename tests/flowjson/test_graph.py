@@ -120,7 +120,7 @@ def test_each_screen_is_a_box_of_its_own_within_the_picture_and_each_way_a_line(
     for name, document in documents(shared).items():
         made = graph(document)
         root = ElementTree.fromstring(made.svg())
-        width, height = (float(root.get(side, "")) for side in ("width", "height"))
+        width, height = (float(root.get(name, "")) for name in ("width", "height"))
         places = boxes(root)
         assert len(places) == len(made.nodes), name
         for n, (x, y) in enumerate(places):

@@ -142,8 +142,8 @@ def test_what_is_taken_from_or_added_to_a_component_of_others_is_told(shared: Pa
             for prop in shape.properties:
                 if prop.name in component and prop.name != "type":
                     wrong = put(document, f"{pointer}/{prop.name}", None)
-                    found = ("INVALID_PROPERTY_TYPE", f"{pointer}/{prop.name}")
-                    assert found in errors(wrong), path
+                    expected = ("INVALID_PROPERTY_TYPE", f"{pointer}/{prop.name}")
+                    assert expected in errors(wrong), path
                     count += 1
     assert count > 500
 

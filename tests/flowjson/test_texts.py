@@ -199,13 +199,13 @@ def test_a_table_without_the_column_is_refused() -> None:
 # --- what is a text -------------------------------------------------------------------------
 
 
-def found(*children: Any, **more: Any) -> dict[str, str]:
+def find(*children: Any, **more: Any) -> dict[str, str]:
     document = {"version": "7.3", "screens": [screen("A", "${data.title}", list(children), **more)]}
     return {one.property: one.text for one in find_texts(document)}
 
 
 def test_texts_of_all_shapes_are_found() -> None:
-    result = found(
+    result = find(
         {"type": "TextBody", "text": ["One", "${data.two}", "Three"]},
         {"type": "CalendarPicker", "label": {"start-date": "From", "end-date": "Until"}},
         {"type": "Form", "error-messages": {"email": "Not so"}, "init-values": {"email": "x"}},
@@ -261,7 +261,7 @@ def test_texts_of_all_shapes_are_found() -> None:
     ],
 )
 def test_only_what_is_written_in_the_document_counts(text: str, read: bool) -> None:
-    assert ("text" in found({"type": "TextBody", "text": text})) == read
+    assert ("text" in find({"type": "TextBody", "text": text})) == read
 
 
 def test_references_and_code_of_a_text_are_counted() -> None:

@@ -175,9 +175,9 @@ def test_actions_are_those_of_the_component_and_of_its_options() -> None:
 
 
 def test_an_input_in_a_payload_is_what_a_person_enters_wherever_it_stands() -> None:
-    here, there = TextInput("here", "Here"), TextInput("there", "There")
-    footer = Footer("Go", Complete({"a": here, "b": there, "c": "text"}))
-    written = Flow([Screen("A", "A", [there]), Screen("B", "B", [here, footer])]).to_json()
+    here, other = TextInput("here", "Here"), TextInput("there", "There")
+    footer = Footer("Go", Complete({"a": here, "b": other, "c": "text"}))
+    written = Flow([Screen("A", "A", [other]), Screen("B", "B", [here, footer])]).to_json()
     payload = written["screens"][1]["layout"]["children"][1]["on-click-action"]["payload"]
     assert payload == {"a": "${form.here}", "b": "${screen.A.form.there}", "c": "text"}
     assert footer.to_json()["on-click-action"]["payload"]["b"] == "${form.there}"  # on its own
