@@ -14,7 +14,7 @@ from browser.phone import Phone
 from browser.scripts import call
 from playwright.sync_api import Locator, expect
 
-pytestmark = pytest.mark.timeout(400)  # the first test runs sixty cells
+pytestmark = pytest.mark.timeout(900)  # the first test runs eighty cells
 
 
 class Gallery:
