@@ -2,9 +2,8 @@
 # Each does its own set-up, once, in .venv; a changed pyproject.toml brings it up to date.
 #   make lab PORT=0 BROWSER=0      no browser is opened, the address with its token is printed
 #   make lab PYTHON=python3.12     another Python for a new .venv
-# `make bench` prints the tables of tests/qa/bench, an hour and a half of them, each figure that has a
+# `make bench` prints the tables of tests/qa/bench, some twenty minutes of them, each figure that has a
 # goal beside it, and ends with an error if one is missed and not explained there.
-#   make bench QUICK=1             five minutes: fewer rounds, smaller tables
 #   make bench BENCHES=client      one of them
 #   make bench BENCH_INSTALL=1     fetches wrk (apt-get, as root) and peers of Node (npm) first
 # `make contract NAME=staging` checks every fact of the API document against an account of yours, by
@@ -111,7 +110,7 @@ contract: .venv/ready-test
 	  --tb=no -rN --account="$(or $(NAME),$(error make contract NAME=a connection of yours))" \
 	  $(if $(filter 1,$(WRITES)),--writes) tests/contract/test_facts.py
 
-bench: .venv/ready-bench
+bench: .venv/ready-test .venv/ready-bench
 	@missed=; broken=; for each in $(BENCHES); do $(PY) tests/qa/bench/$$each.py; \
 	  case $$? in 0) ;; 3) missed="$$missed $$each" ;; *) broken="$$broken $$each" ;; esac; done; \
 	[ -z "$$missed$$broken" ] || { \
@@ -123,7 +122,7 @@ faults: .venv/ready-test
 	@PYTHONPATH=$(TOOLS) $(PY) -m faults.fleet
 	@PYTHONPATH=$(TOOLS) $(PY) -m faults.inbox --kills $(shell expr $(KILLS) / 5) --seed $(SEED)
 
-qa: full days fuzz faults .venv/ready-bench
+qa: full days fuzz faults .venv/ready-test .venv/ready-bench
 	$(PY) -m pytest -n 0 -p no:nbval --timeout=1200 tests/qa
 
 days: .venv/ready-test

@@ -219,12 +219,12 @@ class Edits:
         if name not in self._differing:
             rows = np.flatnonzero(self._compared >= 0)
             base, edited = self._base[name].iloc[self._compared[rows]], self._frame[name].iloc[rows]
-            same: Any = base.array
-            if edited.dtype != object and same.equals(edited.array):
-                rows = rows[:0]  # most columns are as they were read
-            else:
-                rows = rows[find_differing_rows(to_python_list(base), to_python_list(edited))]
-            self._differing[name] = rows
+            if edited.dtype == base.dtype != object:  # most cells are as they were read
+                differs = pd.Series(base.array != edited.array).fillna(True)
+                other = np.flatnonzero(differs & ~edited.array.isna())
+                rows, base, edited = rows[other], base.iloc[other], edited.iloc[other]
+            different = find_differing_rows(to_python_list(base), to_python_list(edited))
+            self._differing[name] = rows[different]
         return self._differing[name]
 
     def count_emptied(self, names: Collection[str], changed: Collection[int]) -> int:
@@ -388,7 +388,8 @@ class Edits:
         """Group the rows that share a key, or have none and share their natural key."""
         groups: dict[Any, list[int]] = defaultdict(list)
         rows = np.flatnonzero(self.has_key & self._accepted)
-        for row in rows.tolist():
+        keys = pd.Index(self._keys).take(rows)
+        for row in rows[keys.duplicated(keep=False)].tolist():
             groups[self._keys[row], True].append(row)
         for row, text in {} if duplicates else self._row_keys.items():
             if text is not None and self._accepted[row]:

@@ -722,9 +722,10 @@ def save_plans(
     """
     path = Path(path)
     content = {"fleet": fleet, "plans": [plan._content() for plan in plans]}
-    text = json.dumps({"hash": _compute_hash(content)} | content, ensure_ascii=False, indent=1)
+    data = _canonical(content).encode()
+    whole = b'{"hash":"%s",%s' % (hashlib.sha256(data).hexdigest().encode(), data[1:])
     with replace_file(path) as file:
-        file.write(f"{text}\n".encode())
+        file.write(msgspec.json.format(whole, indent=1) + b"\n")
     return path
 
 

@@ -24,8 +24,8 @@ from templates import BUTTONS, TEXT
 
 from chatkit.resource import get_endpoints
 
-CODES, LANGUAGES = sized(400, 30, 4), sized(25, 10, 2)
-CONTACTS, COUNT = sized(1_000_000, 20_000, 200), sized(3, 1, 1)
+CODES, LANGUAGES = sized(60, 4), sized(10, 2)
+CONTACTS, COUNT = sized(100_000, 200), sized(1, 1)
 #: The time of a pull, and its memory at its highest, those of reading the frames = 1.
 GOAL, MEMORY_GOAL = 1.5, 3.0
 GOAL_SIZE = 1_000_000  # contacts; with fewer the memory is that of the libraries

@@ -23,10 +23,10 @@ from chatkit import sandbox
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.interface import Request
 
-SIZES = sized((10_000, 100_000), (5_000, 50_000), (1_000, 2_000))
-PAGE_CALLS, SEARCH_CALLS, CREATE_CALLS = sized(300, 100, 5), sized(30, 15, 5), sized(500, 200, 5)
+SIZES = sized((10_000, 100_000), (1_000, 2_000))
+PAGE_CALLS, SEARCH_CALLS, CREATE_CALLS = sized(200, 5), sized(20, 5), sized(300, 5)
 AT_ONCE = 100  # ms
-SIZE, PART = 100, sized(10_000, 5_000, 1_000)
+SIZE, PART = 100, sized(10_000, 1_000)
 ACCOUNT = "/api/business/public/channels/chat/accounts/1001"
 CONTACTS = f"{ACCOUNT}/contacts"
 

@@ -10,14 +10,14 @@ from contextlib import ExitStack, redirect_stdout
 from typing import Any
 
 import pandas as pd
-from measure import QUICK, at_least, cpu, rounds, run, server, show, sized
+from measure import SMOKE, at_least, cpu, rounds, run, server, show, sized
 
 from chatkit import Client
 from chatkit.account.fleet import Fleet, connect_all
 
-ACCOUNTS, ROUNDS, UPDATES = sized((8, 2, 400), (4, 1, 40), (2, 1, 6))
+ACCOUNTS, ROUNDS, UPDATES = sized((4, 1, 400), (2, 1, 6))
 #: Calls a second of each account: as many as many services take.
-LIMIT = sized(20, 20, 1000)
+LIMIT = sized(20, 1000)
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
         )
     single, whole = (row[3] for row in rows)
     share = whole / ACCOUNTS / single
-    if not QUICK:  # a short run is mostly its first seconds
+    if not SMOKE:
         at_least(f"calls a second of a fleet of {ACCOUNTS}, as many single ones = 1", share, 0.95)
     show(
         f"{UPDATES} updates of each account, {LIMIT} calls a second each; one process, threads",

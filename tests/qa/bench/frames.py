@@ -28,16 +28,15 @@ from measure import (
     sized,
 )
 
-SIZES = sized((10_000, 100_000, 1_000_000), (10_000, 100_000), (1_000, 2_000))
+SIZES = sized((10_000, 100_000, 1_000_000), (1_000, 2_000))
 GOAL_SIZE = 100_000  # rows; fewer take milliseconds
-WHOLE, WHOLE_ROUNDS = sized((10_000, 100_000), (10_000,), (200,)), sized(5, 1, 1)
+WHOLE, WHOLE_ROUNDS = sized((10_000, 100_000), (200,)), sized(3, 1)
 WHOLES = {
     "frame": "`contacts.frame()`",
     "tasks": "`httpx` over httpx-aiohttp, 8 at once, `json` + `pd.DataFrame`",
     "requests": "a `requests` loop over the pages, `json` + `pd.DataFrame`",
 }
-PAGES = sized((100, 1000), (100,), (100,))
-QUICKLY = ("chatkit", "json")  # roads that a goal is about
+PAGES = sized((100, 1000), (100,))
 NAMES = {
     "chatkit": "chatkit, `Columns`",
     "json": "`json.loads` + `pd.DataFrame`",
@@ -51,8 +50,6 @@ def main() -> None:
     """Print one table for each size of page, and one of `contacts.frame()` whole."""
     if not installed("polars", "polars"):
         del NAMES["polars"]
-    for name in sized((), tuple(NAMES.keys() - {*QUICKLY}), ()):
-        del NAMES[name]
     with TemporaryDirectory() as folder:
         for page in PAGES:
             show_table(page, {rows: measured(Path(folder), rows, page) for rows in SIZES})
@@ -69,7 +66,7 @@ def measured(folder: Path, rows: int, page: int) -> dict[str, dict[str, float]]:
             text = json.dumps(contacts, ensure_ascii=False, separators=(",", ":"))
             lines.write(text.encode() + b"\n")
     runs: dict[str, Any] = {name: partial(child, "roads.py", name, file) for name in NAMES}
-    count = sized(3 if rows > 100_000 else 5, 1, 1)
+    count = sized(1 if rows > 100_000 else 3, 1)
     return {name: medians(results) for name, results in rounds(runs, count).items()}
 
 

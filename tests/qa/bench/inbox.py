@@ -64,11 +64,10 @@ from chatkit.profile import ServiceProfile
 from chatkit.util.asgi_server import Server as Serving
 from chatkit.util.asgi_server import open_socket
 
-ROUNDS, CALLS, SECONDS = sized((5, 20_000, 8), (1, 1000, 1), (1, 60, 1))
-SENDERS, RATE = 32, sized(100, 100, 20)
-SIZES, READS = sized(
-    ((100_000, 10_000_000), 15), ((50_000, 500_000), 15), ((2_000, 4_000), 1)
-)  # deliveries of an inbox, and how often each is read
+ROUNDS, CALLS, SECONDS = sized((3, 4000, 3), (1, 60, 1))
+SENDERS, RATE = 32, sized(100, 20)
+#: Deliveries of an inbox, and how often each is read.
+SIZES, READS = sized(((50_000, 500_000), 15), ((2_000, 4_000), 1))
 HOUR = 1000  # deliveries
 GROWTH = 2  # times that the last hour may cost in the larger inbox
 GOAL = 0.3  # of what a route acknowledges that stores nothing

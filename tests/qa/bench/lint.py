@@ -36,7 +36,7 @@ lint = import_module("chatkit.flowjson.lint").lint
 ROOT = Path(__file__).parents[3]
 SHARED = ROOT.parent / "shared" / "samples" / "flows"
 GOAL = 1000  # documents a second
-SECONDS, COUNT = sized((2.0, 5), (0.2, 2), (0.0, 1))
+SECONDS, COUNT = sized((0.5, 3), (0.0, 1))
 
 Schema = dict[str, Any]
 BINDING: Schema = {"type": "string", "pattern": r"^\s*(\$\{.*\}|`.*`)\s*$"}

@@ -24,8 +24,6 @@ import psutil
 
 #: `tests/qa/bench/smoke.py`: everything runs once and as small as can be; no figure means anything.
 SMOKE = os.environ.get("BENCH") == "smoke"
-#: `make bench QUICK=1`: fewer rounds, shorter ones, smaller tables.
-QUICK = SMOKE or os.environ.get("QUICK", "") not in ("", "0")
 HERE = Path(__file__).parent
 TESTS = str(HERE.parents[1])
 #: Where peers that are no Python packages are installed.
@@ -36,9 +34,9 @@ MISSED = 3
 T = TypeVar("T")
 
 
-def sized(full: T, quick: T, smoke: T) -> T:
+def sized(full: T, smoke: T) -> T:
     """Choose how much is measured."""
-    return smoke if SMOKE else quick if QUICK else full
+    return smoke if SMOKE else full
 
 
 def rounds(runs: Mapping[str, Callable[[], T]], count: int) -> dict[str, list[T]]:

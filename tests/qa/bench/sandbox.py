@@ -24,7 +24,6 @@ from urllib.request import Request, urlopen
 
 from measure import (
     CACHE,
-    QUICK,
     SMOKE,
     Server,
     at_least,
@@ -37,11 +36,11 @@ from measure import (
 )
 from measure import run as run_bench
 
-ROUNDS, SECONDS = sized((5, 4), (1, 1), (1, 0))
+ROUNDS, SECONDS = sized((2, 2), (1, 0))
 #: Seconds of each look, how much less CPU a call must cost for the server to be still warming up,
 #: and looks at most: what is compiled while it runs takes half a minute.
-WARM, WARMER, WARM_TIMES = sized((3, 1.05, 12), (1, 1.05, 3), (0, 1, 1))
-SIZE, ROWS = 100, sized(10_000, 2_000, 200)
+WARM, WARMER, WARM_TIMES = sized((3, 1.05, 12), (0, 1, 1))
+SIZE, ROWS = 100, sized(10_000, 200)
 INSTALL = os.environ.get("BENCH_INSTALL", "") not in ("", "0")
 #: Node's servers are much slower in any other mode.
 NODE = ("env", "NODE_ENV=production", "node")
@@ -91,10 +90,8 @@ def main() -> None:
     if not (SMOKE or find_wrk()):
         left_out("the sandbox over HTTP", "wrk is not here: install it, or set BENCH_INSTALL=1")
         return
-    have_prism = not QUICK and bring_prism()
-    if QUICK:
-        left_out("Prism", "it takes half a minute to warm up, each time")
-    elif not have_prism:
+    have_prism = bring_prism()
+    if not have_prism:
         left_out("Prism", "not installed: BENCH_INSTALL=1 has npm bring it")
     with TemporaryDirectory() as folder:
         filled = Path(folder) / "filled.db"

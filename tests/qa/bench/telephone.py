@@ -14,7 +14,7 @@ from functools import partial
 import phonenumbers as library
 from measure import at_most, child, medians, rounds, run, show, sized
 
-ROWS, COUNT = sized(20_000, 4_000, 100), sized(3, 1, 1)
+ROWS, COUNT = sized(20_000, 100), sized(2, 1)
 REGIONS = ("BR", "DE", "ES", "GB", "ID", "IN", "MX", "NG", "US", "ZA")
 #: How many times the library's own loop it may take.
 MOST = 3

@@ -40,15 +40,15 @@ from measure import (
 
 from chatkit.resource import get_endpoints
 
-CODES, LANGUAGES = sized(200, 16, 8), sized(30, 30, 3)
-COUNT, FRAMES, OTHERS = sized(3, 1, 1), sized(15, 5, 1), sized(3, 2, 1)
+CODES, LANGUAGES = sized(60, 8), sized(30, 3)
+COUNT, FRAMES, OTHERS = sized(1, 1), sized(7, 1), sized(2, 1)
 GOAL = 1.3
 #: The time of a board, that of reading it = 1; milliseconds of a look-up in the memory.
 BOARD_GOAL, MEMORY_GOAL = 1.5, 300
-STRINGS, LOOKUPS = sized(10_000, 10_000, 300), sized(400, 40, 20)
+STRINGS, LOOKUPS = sized(10_000, 300), sized(100, 20)
 #: The time until a queue is on the screen, that of a grid of as many rows = 1.
 QUEUE_GOAL = 1.0
-QUEUED, OPENED = sized(2_000, 2_000, 60), sized(15, 7, 2)
+QUEUED, OPENED = sized(2_000, 60), sized(7, 2)
 TEXT = "Hello {{1}}, your order {{2}} is ready since this morning. Come and collect it. "
 BUTTONS = [
     {"type": "visit_website", "label": "Track", "value": "https://shop.example/t"},
