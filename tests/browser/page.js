@@ -184,7 +184,10 @@
         const note = ({ target }) => {
             left.delete(target);
             const { outlineStyle, boxShadow } = getComputedStyle(target);
-            if (outlineStyle === "none" && boxShadow === "none") bare.push(target);
+            if (outlineStyle !== "none" || boxShadow !== "none") return;
+            for (let at = target; at !== out; at = at.parentElement) // or around it
+                if (getComputedStyle(at).boxShadow.includes("inset")) return;
+            bare.push(target);
         };
         out.addEventListener("focusin", note);
         all[0]?.focus();

@@ -148,8 +148,8 @@ def test_every_control_of_all_widgets_has_a_name_and_an_id_of_its_own(gallery: G
         if node["ignored"] or role not in CONTROLS or str(name).strip():
             continue
         resolved = session.send("DOM.resolveNode", {"backendNodeId": node["backendDOMNodeId"]})
-        call = {"functionDeclaration": PLACE, "objectId": resolved["object"]["objectId"]}
-        place = session.send("Runtime.callFunctionOn", {**call, "returnByValue": True})
+        asked = {"functionDeclaration": PLACE, "objectId": resolved["object"]["objectId"]}
+        place = session.send("Runtime.callFunctionOn", {**asked, "returnByValue": True})
         nameless.append(place["result"].get("value"))
     session.detach()
     assert [one for one in nameless if one] == []
