@@ -181,6 +181,7 @@ def test_a_conversation_shows_what_was_delivered(
     assert talk.locator("img").count() == 0
     log = talk.locator(".cv-log")
     sender.send(written(message(700, text={"body": "A long story. " * 90})))
+    expect(talk.locator("li.theirs")).to_have_count(4)
     log.evaluate("list => list.scrollTop = -list.scrollHeight")
     sender.send(written(message(701, text={"body": "Are you there?"})))
     expect(talk.locator("li.theirs")).to_have_count(5)
