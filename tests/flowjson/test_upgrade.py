@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from displayed import html_of
-from flowjson.strangers import EVIL, anything, booking, crooked, documents
+from flowjson.strangers import EVIL, anything, booking, crooked, documents, screen
 from hypothesis import given, settings
 from volume import volume
 
@@ -88,6 +88,16 @@ def test_a_frozen_target_is_marked() -> None:
 def test_what_cannot_be_upgraded_is_refused_clearly(version: Any, to: str, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         upgrade(booking(version=version), to=to)
+
+
+def test_a_picture_that_is_too_large_now_is_left_to_a_person() -> None:
+    option = {"id": "1", "title": "One", "image": "A" * 200 * 1024}
+    group = {"type": "RadioButtonsGroup", "name": "g", "label": "G", "data-source": [option]}
+    [todo] = upgrade(
+        {"version": "5.1", "screens": [screen("A", "A", [group], terminal=True)]}, "6.0"
+    ).todo[:1]
+    assert todo.pointer == "/screens/0/layout/children/0/data-source/0/image"
+    assert "150 KB, 100 KB are allowed" in todo.task
 
 
 def test_names_from_strangers_are_no_markup() -> None:
