@@ -185,6 +185,7 @@
             left.delete(target);
             const { outlineStyle, boxShadow } = getComputedStyle(target);
             if (outlineStyle !== "none" || boxShadow !== "none") return;
+            if (!target.matches(":focus-visible")) return; // the mouse was used last
             for (let at = target; at !== out; at = at.parentElement) // or around it
                 if (getComputedStyle(at).boxShadow.includes("inset")) return;
             bare.push(target);
