@@ -951,14 +951,14 @@ def _resume(args: _Arguments) -> int:
 
     What is in doubt is looked at first; what was not sent is sent. A finished run sends nothing.
     """
-    from chatkit.bulk.stores import open_run_journal
+    from chatkit.bulk.stores import find_run
     from chatkit.client import RESOURCES
 
     _check_order("resume", args.run, args.name or "", "RUN")
     secret = {noun for noun, kind in RESOURCES.items() if kind._declaration.lost}
     created: set[str] = set()
     for run in chatkit.runs().query("index.str.startswith(@args.run)").index:
-        with suppress(errors.JournalError), open_run_journal(run) as kept:
+        with suppress(errors.JournalError), find_run(run).read() as kept:
             nouns = ((each.noun or kept.header.noun, each.kind) for each in kept.changes())
             created |= {noun for noun, kind in nouns if kind == "create"}
     with (

@@ -43,7 +43,7 @@ from chatkit.bulk.plan import (
     note_rehearsal,
 )
 from chatkit.bulk.rendering import Line, join_account_tables, make_change_lines
-from chatkit.bulk.stores import get_journal_folder
+from chatkit.bulk.stores import open_store
 from chatkit.client import RESOURCES, Client, get_plan_target, list_open_clients
 from chatkit.errors import ChatkitError, InputError, PlanRefused, get_first_line
 from chatkit.frames.snapshot import write_origin
@@ -635,8 +635,7 @@ def rehearse(plan: Plan) -> Rehearsal:
                 concurrency=_CONCURRENCY, many=True, irreversible=True, watch=lambda *_: None
             )
         finally:
-            for file in get_journal_folder(passing=True).glob(f"{attempt.id}.db*"):
-                file.unlink(missing_ok=True)
+            open_store(passing=True).delete(attempt.id)
         state_after = read_account(copy, codes, contacts=contacts)
     rehearsal = Rehearsal(
         plan,

@@ -34,6 +34,7 @@ from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import STOPPING, Interrupt, PlanTarget
+from chatkit.bulk.changes import LeftOutRow, RefusedCell
 from chatkit.bulk.journal import make_run_id
 from chatkit.bulk.outcomes import Row, read_rows
 from chatkit.bulk.plan import (
@@ -45,12 +46,13 @@ from chatkit.bulk.plan import (
     make_fleet_part,
     make_resume_hint,
     raise_if_unsafe,
+    read_journal,
     refuse_moved_journals,
     restore_plan,
     save_plans,
     set_journal_location,
 )
-from chatkit.bulk.stores import open_run_journal, open_store
+from chatkit.bulk.stores import open_store
 from chatkit.bulk.undo import make_undo_plan
 from chatkit.client import Client, get_plan_target, open_client
 from chatkit.errors import (
@@ -137,13 +139,13 @@ class FleetPlan(Report):
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `account`, and the columns of `Plan.refused`."""
         tables = {name: plan.refused for name, plan in self.plans.items()}
-        return rendering.join_account_tables(tables, rendering.make_refused_frame(()))
+        return rendering.join_account_tables(tables, rendering.make_tuple_frame(RefusedCell, ()))
 
     @property
     def left_out(self) -> pd.DataFrame:
         """The rows of runs that changed nothing: `account`, and the columns of `Plan.left_out`."""
         tables = {name: plan.left_out for name, plan in self.plans.items()}
-        return rendering.join_account_tables(tables, rendering.make_left_out_frame(()))
+        return rendering.join_account_tables(tables, rendering.make_tuple_frame(LeftOutRow, ()))
 
     @property
     def secrets(self) -> dict[str, dict[Any, Secret]]:
@@ -386,7 +388,7 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
     for label, numbers in rows.items():
         part = plan.plans[label]
         try:
-            with open_run_journal(part.id, part._at) as journal:
+            with read_journal(part) as journal:
                 undo = make_undo_plan(journal, part._target, include_adopted=False, only=numbers)
             plans[label] = set_journal_location(undo, part._at)
         except JournalError as error:
@@ -422,7 +424,7 @@ def _read_result_from_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bo
         The result, and whether the run can go on: not if its journal is damaged, or gone.
     """
     try:
-        with open_run_journal(plan.id, plan._at) as journal:
+        with read_journal(plan) as journal:
             rows = read_rows(journal)
     except JournalError as error:
         reason = _format_stop_reason(error)

@@ -22,7 +22,7 @@ from chatkit.bulk.plan import (
     set_journal_location,
 )
 from chatkit.bulk.stores import delete_journals as prune_journals
-from chatkit.bulk.stores import find_run, find_run_stores, hide_password, list_runs, open_store
+from chatkit.bulk.stores import find_run, hide_password, list_runs, open_store
 from chatkit.bulk.undo import make_undo_plan
 from chatkit.client import Client, connect, get_plan_target, list_open_clients
 from chatkit.errors import InputError, JournalError, SettingsError, get_first_line
@@ -181,7 +181,7 @@ def _open_run(
     part = next(iter(located.parts.values()))
     with part.read() as opened:
         header, rows = opened.header, read_rows(opened)
-    last = part.store.summary(part.run).last
+    last = part.last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.make_result_frame(rows, header.run, header.names, stopped)
 
@@ -416,14 +416,13 @@ def _find_fleet_runs(name: str, at: At | None) -> dict[str, KeptRun]:
         Those that can be read, in the order of the accounts; none if the name is that of one
         run, of none, or the beginning of others too.
     """
-    homes, lost = find_run_stores(at)
+    lost: list[JournalError] = []
+    homes = {kept.run: kept for kept in list_runs(at, lost.append)}
     fleets = {parse_fleet_id(each) for each in homes if name and each.startswith(name)}
     fleet = next(iter(fleets), "")
     if name in homes or len(fleets) != 1 or not fleet.startswith(name) or (lost and fleet != name):
         return {}  # of one run, or of several: `find_run` asks for more of the name then
-    parts = [
-        kept for kept in list_runs(at, lost=lambda _: None) if kept.run.startswith(f"{fleet}-")
-    ]
+    parts = [kept for run, kept in homes.items() if run.startswith(f"{fleet}-")]
     parts.sort(key=lambda kept: (len(kept.run), kept.run))
     # a damaged journal has no header: runs() lists it
     return {kept.header.fleet[1]: kept for kept in parts if kept.header and kept.header.fleet}
@@ -532,8 +531,8 @@ def _locate_run(run: str | pd.DataFrame, at: At | None) -> _LocatedRun:
     chosen = None if at is None else open_store(at)
     if fleet := _find_fleet_runs(name, chosen):
         return _LocatedRun(parse_fleet_id(next(iter(fleet.values())).run), chosen, fleet)
-    store, name = find_run(name, chosen)
-    return _LocatedRun(name, chosen, {"": KeptRun(name, store, None, None)})
+    kept = find_run(name, chosen)
+    return _LocatedRun(kept.run, chosen, {"": kept})
 
 
 def _find_run_target(header: RunHeader, client: _Clients, *, moved: bool) -> PlanTarget:

@@ -29,8 +29,9 @@ from chatkit.account.reading import (
     iter_records,
     make_name_cells,
 )
+from chatkit.bulk.changes import RefusedCell
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
-from chatkit.bulk.plan import Plan, RefusedCell, get_setting, get_target, join_plans
+from chatkit.bulk.plan import Plan, get_setting, get_target, join_plans
 from chatkit.client import Client, get_plan_target, get_resource
 from chatkit.errors import InputError
 from chatkit.frames.frame import records

@@ -1,4 +1,4 @@
-"""Changes: what each row of a plan does to one record, as JSON."""
+"""Changes: what each row of a plan does to one record, as JSON; and what cannot be planned."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import isfinite, isnan
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -62,6 +62,26 @@ class Change(msgspec.Struct, frozen=True):
             ValueError, LookupError: It is no change.
         """
         return msgspec.convert({**fields, "row": label_from_json(fields["row"])}, cls)
+
+
+class RefusedCell(NamedTuple):
+    """A cell that cannot be planned: where, what, why, and what to do instead."""
+
+    row: Any
+    column: str
+    value: str
+    reason: str
+    next_step: str
+
+
+class LeftOutRow(NamedTuple):
+    """A row of a run that an undo leaves out, because it changed nothing."""
+
+    row: Any
+    change: str
+    label: str
+    state: str
+    reason: str
 
 
 def count_kinds(changes: Iterable[Change]) -> dict[str, int]:

@@ -1,22 +1,23 @@
-"""Journal: the planned changes and outcomes of one run, written before anything is sent.
+"""Journal: the planned changes and outcomes of runs, written before anything is sent.
 
-One journal on SQLAlchemy Core for every home: a SQLite file for each run in a folder of the user
-(`FolderStore`), or a PostgreSQL database that a team or a cluster shares (`DatabaseStore`).
-Journals hold names and numbers of people, so the files are for their owner alone (0600 in 0700),
-and never beside a notebook. They hold no secret: callers pass none.
+One store on SQLAlchemy Core for every home: a SQLite file in a folder of the user (`FolderStore`),
+or a PostgreSQL database that a team or a cluster shares (`DatabaseStore`). Each holds all runs, in
+the same tables. Journals hold names and numbers of people, so the file is for its owner alone (0600
+in 0700), never beside a notebook, and what is deleted is overwritten. They hold no secret: callers
+pass none.
 
 SQLite runs with a write-ahead log and `synchronous=FULL`. What a database cannot see by itself is
 checked here, so that no journal is ever shorter or other than it was without an error:
 
 - the SHA-256 of header and changes is kept with them;
 - events are numbered without a gap, and each has a checksum over all before it;
-- while a file is written, a small file beside it has the number of its events: SQLite takes the
-  beginning of a log that was damaged in its middle, or lost, for the whole.
+- while a run is at work, a small file has the number of its events: SQLite takes the beginning of
+  a log that was damaged in its middle, or lost, for the whole.
 
-In PostgreSQL the lock of an account and the journal that is written under it are on one
-connection: a session that is dead holds no lock any more, and its run has no journal any more and
-stops. A second writer of a journal is refused by its primary key. A journal of another version is
-refused.
+A journal is written over the session that `hold` opens once the accounts are locked. In PostgreSQL
+the locks are of that session, too: one that is dead holds no lock any more, and its run has no
+journal any more and stops. A second writer of a journal is refused by its primary key. A database
+of another version is refused.
 """
 
 from __future__ import annotations
@@ -27,17 +28,20 @@ import platform
 import re
 import secrets
 import sqlite3
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from importlib import metadata
+from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self
 from zlib import crc32
 
 import msgspec
@@ -60,45 +64,44 @@ from chatkit.util.files import (
     sync_folder,
 )
 
-_VERSION = 4  #: of the tables and the header
+_VERSION = 5  #: of the tables and the header
 _UNSENT = " Nothing was sent."
 _READ = 2000  #: So many changes or events are read at once.
-_WAIT = 10.0  #: seconds for another process that has a file just now
+_WAIT = 30.0  #: seconds for another process that writes the file just now
 _DISCONNECT_SECONDS = 0.5  #: seconds in which a server notices that a process has died
 
 #: The errors of a database and its disk; after one a connection may refuse to go on.
 _FAILURES = (DBAPIError, PendingRollbackError, sqlite3.Error, OSError)
 
-_metadata = sa.MetaData()
-_journals = sa.Table("chatkit_journals", _metadata, sa.Column("version", sa.Integer))
-_run = sa.Table(
-    "chatkit_run",
-    _metadata,
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("account", sa.Text, nullable=False, index=True),
-    sa.Column("header", sa.Text, nullable=False),
-    sa.Column("digest", sa.Text, nullable=False),
+#: Each kind of database sorts names by their bytes, and keeps rows in order, in a way of its own.
+_TABLES = """
+CREATE TABLE chatkit_journals (version INTEGER);
+CREATE TABLE chatkit_run (run {name} PRIMARY KEY, header TEXT NOT NULL, digest TEXT NOT NULL);
+CREATE TABLE chatkit_change (run {name}, n BIGINT, body TEXT NOT NULL, PRIMARY KEY (run, n)) {kept};
+CREATE TABLE chatkit_event (
+    run {name}, seq BIGINT, n BIGINT, what TEXT NOT NULL, at TEXT NOT NULL, detail TEXT NOT NULL,
+    chain BIGINT NOT NULL, PRIMARY KEY (run, seq)
+) {kept};
+CREATE INDEX chatkit_event_of_run ON chatkit_event (run, seq) WHERE n IS NULL;
+"""
+_ADD_RUN = sa.text("INSERT INTO chatkit_run VALUES (:run, :header, :digest)")
+_ADD_CHANGES = sa.text("INSERT INTO chatkit_change VALUES (:run, :n, :body)")
+_ADD_EVENTS = sa.text(
+    "INSERT INTO chatkit_event VALUES (:run, :seq, :n, :what, :at, :detail, :chain)"
 )
-_change = sa.Table(
-    "chatkit_change",
-    _metadata,
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("n", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("body", sa.Text, nullable=False),
-    sqlite_with_rowid=False,
+_RUNS = sa.text("SELECT run FROM chatkit_run ORDER BY run")
+_RUN = sa.text("SELECT header, digest FROM chatkit_run WHERE run = :run")
+_CHANGES = sa.text(
+    "SELECT n, body FROM chatkit_change WHERE run = :run AND n >= :first ORDER BY n LIMIT :size"
 )
-_event = sa.Table(
-    "chatkit_event",
-    _metadata,
-    sa.Column("run", sa.Text, primary_key=True),
-    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("n", sa.BigInteger),
-    sa.Column("what", sa.Text, nullable=False),
-    sa.Column("at", sa.Text, nullable=False),
-    sa.Column("detail", sa.Text, nullable=False),
-    sa.Column("chain", sa.BigInteger, nullable=False),
-    sqlite_with_rowid=False,
+_EVENTS = sa.text(
+    "SELECT seq, n, what, at, detail, chain FROM chatkit_event"
+    " WHERE run = :run AND seq >= :first ORDER BY seq LIMIT :size"
 )
+_SUMMARIES = """
+SELECT r.run, r.header, e.what, e.at, e.detail FROM chatkit_run r LEFT JOIN chatkit_event e
+ON e.run = r.run AND e.seq = (SELECT max(seq) FROM chatkit_event WHERE run = r.run AND n IS NULL)
+"""
 
 
 def _format_now() -> str:
@@ -187,7 +190,7 @@ def get_planned_time(header: RunHeader) -> datetime:
 # --- the journal of one run ------------------------------------------------------------
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """The journal of one run, opened to be read. One thread at a time may use it.
 
     Once it is continued, what is noted waits in memory until it is committed as a group; after a
@@ -196,32 +199,27 @@ class Journal:
     Args:
         store: Where it is kept.
         run: The name of the run.
-        connection: To the database that holds it.
-        opened: What is to be closed with it.
+        connection: To the database that holds it. Over the session of the store it is continued;
+            any other is closed with it.
 
     Raises:
-        JournalError: It is no journal, cannot be read, or is not what was written.
+        JournalError: It is no journal, or is not what was written.
     """
 
-    def __init__(
-        self, store: _Store, run: str, connection: sa.Connection, opened: ExitStack
-    ) -> None:
+    def __init__(self, store: JournalStore, run: str, connection: sa.Connection) -> None:
         self._store, self._run, self._connection = store, run, connection
         self._pending: list[dict[str, Any]] = []
         self._count = self._chain = 0
-        self._stopped = "it was opened to be read"
-        with store.failing(f"The journal {run} cannot be used", run):
-            self._verify()
-        self._opened = opened.pop_all()
-
-    def continue_on(self, connection: sa.Connection, opened: ExitStack) -> Self:
-        """Reopen the journal for writing, and return it."""
-        self._connection, self._opened, self._stopped = connection, opened.pop_all(), ""
-        return self
+        self._stopped = ""
+        least = store.read_count(run)  # before the snapshot: its run may be at work
+        if connection is not store.session:
+            self._stopped = "it was opened to be read"
+            connection.exec_driver_sql(store.begin_reading)
+        self._verify(least)
 
     def changes(self) -> Iterator[Change]:
         """Read the changes of the run one by one, in the order of the plan."""
-        for n, body in self._pages(sa.select(_change.c.n, _change.c.body), 0):
+        for n, body in self._pages(_CHANGES, 0):
             try:
                 change = Change.from_json(msgspec.json.decode(body))
             except (ValueError, LookupError, TypeError, RecursionError) as error:
@@ -230,7 +228,7 @@ class Journal:
 
     def events(self) -> Iterator[JournalEvent]:
         """Read the events that are committed, in order."""
-        for _, n, what, at, text, _ in self._events():
+        for _, n, what, at, text, _ in self._pages(_EVENTS, 1):
             yield JournalEvent(n, what, at, json.loads(text))
 
     def read_last_rate(self) -> float | None:
@@ -269,11 +267,11 @@ class Journal:
         if not self._pending:
             return
         try:
-            with _transaction(self._connection):
-                self._connection.execute(sa.insert(_event), self._pending)
-            self._store.committed(self._run, self._count)
+            with self._store.transaction(self._connection):
+                self._connection.execute(_ADD_EVENTS, self._pending)
+            self._store.write_count(self._run, self._count)
         except BaseException as error:
-            self._stopped = self._store.why(error, self._run)
+            self._stopped = self._store.why(error)
             if isinstance(error, _FAILURES):
                 self._check(error)
             raise
@@ -281,15 +279,11 @@ class Journal:
 
     def close(self) -> None:
         """Commit pending events unless a commit failed, and close the journal."""
-        try:
-            if not self._stopped:
-                self.commit()
-                self._stopped = "it is closed"
-        finally:
-            self._opened.close()
-
-    def __enter__(self) -> Self:
-        return self
+        if self._connection is not self._store.session:
+            self._connection.close()
+        elif not self._stopped:
+            self.commit()
+            self._stopped = "it is closed"
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -303,23 +297,20 @@ class Journal:
                 "out what took effect and goes on."
             ) from cause
 
-    def _verify(self) -> None:
+    def _verify(self, least: int) -> None:
         """Read all of the journal and make sure that it is what was written."""
-        least = self._store.check(self._connection, self._run)
-        query = sa.select(_run.c.header, _run.c.digest).where(_run.c.run == self._run)
-        row = self._connection.execute(query).first()
+        row = self._connection.execute(_RUN, {"run": self._run}).first()
         if row is None:
             raise _make_damage_error(self._run, "it has no header, or has been deleted")
         self.header = _header_from_json(row.header, self._run)
         hashed, digest = sha256(row.header.encode()), row.digest
-        columns = _change.c
-        for _, body in self._pages(sa.select(columns.n, columns.body), 0):
+        for _, body in self._pages(_CHANGES, 0):
             hashed.update(b"\n" + body.encode())
         if hashed.hexdigest() != digest:
             raise _make_damage_error(self._run, "its changes are not those that were written")
         # The first event is tied to the changes, so that no event belongs to another run.
         self._chain = int(digest[:8], 16)
-        for seq, n, what, at, detail, chain in self._events():
+        for seq, n, what, at, detail, chain in self._pages(_EVENTS, 1):
             self._count += 1
             self._chain = _compute_checksum(self._chain, n, what, at, detail)
             if (seq, chain) != (self._count, self._chain):
@@ -328,19 +319,12 @@ class Journal:
             finding = f"it holds {self._count} events, and {least} were committed"
             raise _make_damage_error(self._run, finding)
 
-    def _events(self) -> Iterator[Any]:
-        """Read the rows of the committed events, in order."""
-        c = _event.c
-        return self._pages(sa.select(c.seq, c.n, c.what, c.at, c.detail, c.chain), 1)
-
-    def _pages(self, query: sa.Select[Any], first: int) -> Iterator[Any]:
+    def _pages(self, query: sa.TextClause, first: int) -> Iterator[Any]:
         """Read rows of the run by their numbers, the first column, some at a time."""
-        number = query.selected_columns[0]
-        of_run = query.where(cast(Any, number.table).c.run == self._run)
-        of_run = of_run.order_by(number).limit(_READ)
-        while rows := self._connection.execute(of_run.where(number >= first)).all():
+        at = {"run": self._run, "first": first, "size": _READ}
+        while rows := self._connection.execute(query, at).all():
             yield from rows
-            first = rows[-1][0] + 1
+            at["first"] = rows[-1][0] + 1
 
 
 def _compute_checksum(chain: int, n: Any, what: Any, at: Any, detail: Any) -> int:
@@ -380,90 +364,71 @@ def _header_from_json(text: str, run: str) -> RunHeader:
 _detail_as_json = json.JSONEncoder(default=str).encode
 
 
-@contextmanager
-def _transaction(connection: sa.Connection) -> Iterator[None]:
-    """Commit all that happens inside, or none of it. Connections are in autocommit mode."""
-    sqlite = connection.dialect.name == "sqlite"
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if sqlite else "BEGIN")
-    try:
-        yield
-        connection.exec_driver_sql("COMMIT")
-    except BaseException:
-        with suppress(*_FAILURES):  # the failure may have ended the transaction
-            connection.exec_driver_sql("ROLLBACK")
-        raise
-
-
 # --- where journals are kept --------------------------------------------------------------
 
 
-class _Store(ABC):
-    """One home of journals, and of the locks of the accounts that they are about."""
+class JournalStore(ABC):
+    """A database of journals, and the locks of the accounts that they are about."""
 
     location: str  #: its path or address, without a password
+    _engine: sa.Engine  #: Its connections are in autocommit mode.
+    session: Any = None  #: of `hold`: what is written goes over it
+    begin = "BEGIN"
+    begin_reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
     @safe_repr
     def __repr__(self) -> str:
         return f"<journals in {self.location}>"
 
-    @abstractmethod
-    def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
-        """Connect to the database that holds the journal of a run, to read it."""
+    # --- which runs there are ---
 
-    @abstractmethod
-    def why(self, error: BaseException, run: str) -> str:
-        """Return in one line why a database failed, with the journal of a run or empty."""
+    def runs(self) -> list[str]:
+        """Return the names of the runs, the oldest first."""
+        with self._connected() as connection:
+            return [] if connection is None else [*connection.scalars(_RUNS)]
 
-    def committed(self, run: str, events: int) -> None:  # noqa: B027  (servers count themselves)
-        """Note how many events of a run are durable."""
+    def has(self, run: str) -> bool:
+        """Return whether the run has a journal."""
+        return run in self.runs()
 
-    def sweep(self) -> None:  # noqa: B027  (only files can be left over)
-        """Delete what killed processes left."""
+    def summaries(self, *, unfinished: bool = False) -> list[KeptRun]:
+        """Return header and last event of the runs, the oldest first.
 
-    def check(self, connection: sa.Connection, run: str) -> int:
-        """Check the database before reading; return the least number of events.
-
-        Raises:
-            JournalError: It is damaged.
+        Args:
+            unfinished: Of those alone that have not come to their end.
         """
-        return 0
+        condition = "WHERE e.what IS NULL OR e.what <> 'finished'" if unfinished else ""
+        with self._connected() as connection:
+            if connection is None:
+                return []
+            try:
+                return self._summarize(connection, f"{condition} ORDER BY r.run")
+            except DBAPIError as error:
+                if not self._is_damage(error):
+                    raise
+            summaries = []  # a part of the file is damaged: each run that is elsewhere is listed
+            for run in connection.scalars(_RUNS):
+                try:
+                    summaries += self._summarize(connection, "WHERE r.run = :run", run=run)
+                except DBAPIError:
+                    summaries.append(KeptRun(run, self, None, None))
+            return summaries
 
-    def summary(self, run: str) -> KeptRun:
-        """Return header and last event of one run; without them where it cannot be read."""
-        reading = self.failing(f"The journal {run} cannot be read", run)
-        with suppress(JournalError), ExitStack() as opened, reading:
-            connection = self._connect(run, opened)
-            for summary in self._summaries(connection, _run.c.run == run):
-                return summary
-        return KeptRun(run, cast("JournalStore", self), None, None)
-
-    def _summaries(
-        self, connection: sa.Connection, *conditions: Any, newest: int = 0
-    ) -> list[KeptRun]:
-        """Read header and last event of runs, the oldest first; of many only the newest."""
-        own = _event.alias()
-        of_run = sa.select(own.c.seq).where(own.c.run == _run.c.run, own.c.n.is_(None))
-        seq = of_run.order_by(own.c.seq.desc()).limit(1).scalar_subquery()
-        its_last = (_event.c.run == _run.c.run) & (_event.c.seq == seq)
-        order = "BINARY" if connection.dialect.name == "sqlite" else "C"
-        query = (
-            sa.select(_run.c.run, _run.c.header, _event.c.what, _event.c.at, _event.c.detail)
-            .select_from(_run.outerjoin(_event, its_last))
-            .where(*conditions)
-            .order_by(_run.c.run.collate(order).desc())
-            .limit(newest or None)
-        )
+    def _summarize(self, connection: sa.Connection, condition: str, **names: str) -> list[KeptRun]:
+        """Read header and last event of some runs."""
         summaries = []
-        for run, text, what, at, detail in connection.execute(query):
+        query = sa.text(_SUMMARIES + condition)
+        for run, text, what, at, detail in connection.execute(query, names):
             header = event = None
             with suppress(JournalError, ValueError, TypeError, RecursionError):
                 if what is not None:
                     datetime.fromisoformat(at)
                     event = JournalEvent(None, what, at, json.loads(detail))
                 header = _header_from_json(text, run)
-            last = None if header is None else event
-            summaries.append(KeptRun(run, cast("JournalStore", self), header, last))
-        return summaries[::-1]
+            summaries.append(KeptRun(run, self, header, event if header else None))
+        return summaries
+
+    # --- one run ---
 
     def read(self, run: str) -> Journal:
         """Open the journal of a run to be read. Its run may be at work.
@@ -471,10 +436,137 @@ class _Store(ABC):
         Raises:
             JournalError: It is not there, cannot be read, or is not what was written.
         """
+        with ExitStack() as opened, self.failing(f"The journal {run} cannot be used", run):
+            connection = self._connect(opened)
+            if connection is None:
+                raise JournalError(f"There is no journal in {self.location}.")
+            journal = Journal(self, run, connection)
+            opened.pop_all()  # it is closed with the journal
+            return journal
+
+    def open(self, run: str) -> Journal:
+        """Open the journal of a run to continue it, while its account is held."""
+        with self.failing(f"The journal {run} cannot be used", run):
+            return Journal(self, run, self.session)
+
+    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
+        """Write header and changes to a new journal, while its account is held.
+
+        It is durable when this returns, and appears as a whole or not at all.
+
+        Args:
+            header: What the run is; it has the number of changes.
+            changes: They are taken one by one.
+
+        Raises:
+            InputError: JSON cannot hold one of the labels or values. Nothing is left of it.
+            JournalError: It cannot be written. Nothing is left of it.
+        """
+        about = _header_to_json(header)
+        what = f"The journal of run {header.run} cannot be written"
+        with self.failing(what, end=_UNSENT), self.transaction(self.session):
+            _write_changes(self.session, header.run, about, changes)
+        return self.open(header.run)
+
+    def delete(self, run: str) -> None:
+        """Delete the journal of a run."""
+        with self._connected() as connection:
+            if connection is not None:
+                with self.transaction(connection):
+                    for table in ("run", "change", "event"):
+                        delete = sa.text(f"DELETE FROM chatkit_{table} WHERE run = :run")  # noqa: S608
+                        connection.execute(delete, {"run": run})
+
+    def write_count(self, run: str, events: int) -> None:  # noqa: B027  (servers lose no log)
+        """Note how many events of a run are durable."""
+
+    def read_count(self, run: str) -> int:
+        """Return how many events of a run are durable, at least."""
+        return 0
+
+    # --- accounts ---
+
+    @contextmanager
+    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[Self]:
+        """Hold the locks of accounts, and open the session that writes journals.
+
+        Args:
+            accounts: In the words of a journal's header.
+            run: The run that is going to work, which others are shown.
+
+        Raises:
+            AccountBusy: Another apply holds one; the text names it. It is not waited for.
+            JournalError: Nothing can be locked or written there.
+        """
         with ExitStack() as opened:
-            with self.failing(f"The journal {run} cannot be used", run):
-                connection = self._connect(run, opened)
-            return Journal(self, run, connection, opened)
+            held = copy(self)
+            what = f"The journals in {self.location} cannot be reached"
+            with self.failing(what, end=_UNSENT):
+                held.session = self._open_session(opened, sorted(accounts), run)
+            yield held
+
+    @abstractmethod
+    def _open_session(self, opened: ExitStack, accounts: Sequence[str], run: str) -> sa.Connection:
+        """Lock accounts, and connect to the database, which is made where there is none."""
+
+    @abstractmethod
+    def busy(self, account: str) -> bool:
+        """Return whether an apply is at work on an account."""
+
+    # --- the database ---
+
+    def _connect(self, opened: ExitStack) -> sa.Connection | None:
+        """Connect to the database; None where no journal was ever written."""
+        connection = opened.enter_context(self._engine.connect())
+        return connection if self._check_version(connection) else None
+
+    @contextmanager
+    def _connected(self) -> Iterator[sa.Connection | None]:
+        """Connect to the database for a block; its errors become journal errors."""
+        what = f"The journals in {self.location} cannot be reached"
+        with self.failing(what), ExitStack() as opened:
+            yield self._connect(opened)
+
+    def _check_version(self, connection: sa.Connection) -> bool:
+        """Return whether there are tables of ours, and refuse those of another version."""
+        if not sa.inspect(connection).has_table("chatkit_journals"):
+            return False
+        versions = connection.scalars(sa.text("SELECT version FROM chatkit_journals")).all()
+        if versions != [_VERSION]:
+            raise JournalError(
+                f"{self.location} has version {versions[0] if versions else 0} of the journal, and "
+                f"this chatkit reads version {_VERSION}: use the chatkit that wrote it."
+            )
+        return True
+
+    def _make_tables(self, connection: sa.Connection, lock: str, name: str, kept: str) -> None:
+        """Create the tables where there are none, one process at a time."""
+        if self._check_version(connection):
+            return
+        with self.transaction(connection):
+            connection.exec_driver_sql(lock)
+            if not self._check_version(connection):
+                for statement in _TABLES.format(name=name, kept=kept).split(";")[:-1]:
+                    connection.exec_driver_sql(statement)
+                add = sa.text("INSERT INTO chatkit_journals VALUES (:version)")
+                connection.execute(add, {"version": _VERSION})
+
+    @contextmanager
+    def transaction(self, connection: sa.Connection) -> Iterator[None]:
+        """Commit all that happens inside, or none of it."""
+        with self._queue_writers():
+            connection.exec_driver_sql(self.begin)
+            try:
+                yield
+                connection.exec_driver_sql("COMMIT")
+            except BaseException:
+                with suppress(*_FAILURES):  # the failure may have ended the transaction
+                    connection.exec_driver_sql("ROLLBACK")
+                raise
+
+    def _queue_writers(self) -> AbstractContextManager[object]:
+        """Return what the threads of this process hold to write one after the other."""
+        return nullcontext()
 
     @contextmanager
     def failing(self, what: str, run: str = "", *, end: str = "") -> Iterator[None]:
@@ -488,112 +580,61 @@ class _Store(ABC):
         try:
             yield
         except _FAILURES as error:
-            why, damaged = self.why(error, run), bool(run) and self._is_damage(error)
+            if run and self._is_damage(error):
+                raise _make_damage_error(run, str(getattr(error, "orig", error))) from None
+            raise JournalError(f"{what}: {self.why(error)}.{end}") from None
         except (ValueError, TypeError, AttributeError) as error:
             if not run:
                 raise
-            why, damaged = str(error), True
-        else:
-            return
-        raise (
-            _make_damage_error(run, why) if damaged else JournalError(f"{what}: {why}.{end}")
-        ) from None
+            raise _make_damage_error(run, str(error)) from None
+
+    @abstractmethod
+    def why(self, error: BaseException) -> str:
+        """Return in one line why the database failed."""
 
     def _is_damage(self, error: BaseException) -> bool:
-        """Return whether an error is one of the content, not of the database."""
+        """Return whether an error is one of some rows, not of the whole database."""
         return False
 
 
 def _write_changes(
-    connection: sa.Connection, header: RunHeader, about: str, changes: Iterable[Change]
+    connection: sa.Connection, run: str, header: str, changes: Iterable[Change]
 ) -> None:
-    """Write header and changes in one transaction, with a digest of both."""
-    hashed, batch = sha256(about.encode()), list[dict[str, Any]]()
-    with _transaction(connection):
-        for n, (_, body) in enumerate(serialize_changes(changes)):
-            hashed.update(b"\n" + body.encode())
-            batch.append({"run": header.run, "n": n, "body": body})
-            if len(batch) == _READ:
-                connection.execute(sa.insert(_change), batch)
-                batch.clear()
-        if batch:
-            connection.execute(sa.insert(_change), batch)
-        row = {"run": header.run, "account": header.account, "header": about}
-        connection.execute(sa.insert(_run), row | {"digest": hashed.hexdigest()})
+    """Write header and changes, with a digest of both."""
+    hashed = sha256(header.encode())
+    rows = enumerate(serialize_changes(changes))
+    while batch := [(n, body) for n, (_, body) in islice(rows, _READ)]:
+        hashed.update("".join(f"\n{body}" for _, body in batch).encode())
+        connection.execute(_ADD_CHANGES, [{"run": run, "n": n, "body": body} for n, body in batch])
+    connection.execute(_ADD_RUN, {"run": run, "header": header, "digest": hashed.hexdigest()})
 
 
-def _check_version(connection: sa.Connection, what: str) -> bool:
-    """Return whether there are tables of ours, and refuse those of another version."""
-    if not sa.inspect(connection).has_table("chatkit_journals"):
-        return False
-    versions = connection.execute(sa.select(_journals.c.version)).scalars().all()
-    if versions != [_VERSION]:
-        raise JournalError(
-            f"{what} has version {versions[0] if versions else 0} of the journal, and this "
-            f"chatkit reads version {_VERSION}: use the chatkit that wrote it."
-        )
-    return True
+# --- SQLite: a file in a folder of this machine -------------------------------------------
+
+#: Errors that are no fault of some rows: somebody else has the file, the disk does not answer, or
+#: it is no database at all.
+_OUTSIDE = (*BUSY, *(f"SQLITE_{name}" for name in ("CANTOPEN", "IOERR", "PERM", "FULL", "NOTADB")))
 
 
-# --- SQLite: a folder of this machine, a file for each run --------------------------------
-
-#: How the files next to a journal end: SQLite's log and its index, and the number of events.
-_ENDS = ("-wal", "-shm", "-count")
-#: Errors that are no fault of the file: somebody else has it, or the disk does not answer.
-_OUTSIDE = (*BUSY, "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM", "SQLITE_FULL")
-
-
-class FolderStore(_Store):
-    """A folder of this machine: each journal is a SQLite file in it, each lock a file.
+class FolderStore(JournalStore):
+    """A folder of this machine: the journals are in a SQLite file, each lock is a file.
 
     Args:
         folder: It is made when the first run begins.
     """
 
+    begin = "BEGIN IMMEDIATE"
+    begin_reading = "BEGIN"
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.location = str(folder)
-
-    def path(self, run: str) -> Path:
-        """Return the file of a run's journal."""
-        return self.folder / f"{run}.db"
-
-    def runs(self) -> list[str]:
-        """Return the names of the runs, the oldest first."""
-        return sorted(path.stem for path in self.folder.glob("*.db"))
-
-    def has(self, run: str) -> bool:
-        """Return whether the run has a journal."""
-        return self.path(run).exists()
-
-    def summaries(self, newest: int = 0, account: str = "") -> list[KeptRun]:
-        """Return header and last event of the runs, the oldest first.
-
-        Args:
-            newest: Look at so many runs, the newest, and no others; 0: at all.
-            account: Of this account only.
-        """
-        summaries = map(self.summary, self.runs()[-newest:])
-        # Another process may have deleted one in the meantime.
-        kept = [each for each in summaries if each.header is not None or self.has(each.run)]
-        return [
-            each
-            for each in kept
-            if not account or (each.header is not None and each.header.account == account)
-        ]
+        self.path = folder / "chatkit-journal.db"
+        self._engine = _make_sqlite_engine(self.path)
 
     @contextmanager
-    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[JournalStore]:
-        """Hold the locks of accounts: the kernel frees them when this process dies.
-
-        Args:
-            accounts: In the words of a journal's header.
-            run: The run that is going to work, which others are shown.
-
-        Raises:
-            AccountBusy: Another apply holds one; the text names it. It is not waited for.
-            JournalError: Nothing can be locked there.
-        """
+    def lock(self, accounts: Iterable[str], run: str) -> Iterator[None]:
+        """Hold the locks of accounts alone: the kernel frees them when this process dies."""
         if kind := find_network_file_system(self.folder):
             raise JournalError(
                 f"{self.folder} is on a file system that other machines, or the host of this one, "
@@ -605,132 +646,74 @@ class FolderStore(_Store):
         with ExitStack() as locks:
             for account in sorted(accounts):
                 locks.enter_context(hold_account_lock(self.folder, account, run))
-            yield self
+            yield
+
+    def _open_session(self, opened: ExitStack, accounts: Sequence[str], run: str) -> sa.Connection:
+        opened.enter_context(self.lock(accounts, run))
+        make_folder(self.folder)
+        # A file that is there is not opened here: to close it would end the locks that SQLite holds
+        # on it for other threads.
+        with suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        sync_folder(self.folder)
+        connection = opened.enter_context(self._engine.connect())
+        self._make_tables(connection, "SELECT 1", "TEXT NOT NULL", "WITHOUT ROWID")
+        # Parts of a log that a dead process left may be in memory alone; what is appended later
+        # would be lost with them. SQLite waits for readers, not for others that do the same.
+        deadline = time.monotonic() + _WAIT
+        while connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar():
+            if time.monotonic() >= deadline:
+                raise OSError("another process is using them; try again when it has ended")
+            sleep_briefly()
+        opened.callback(self._remove_count, connection, run)
+        return connection
 
     def busy(self, account: str) -> bool:
         """Return whether an apply is at work on an account."""
         return is_account_busy(self.folder, account)
 
     def delete(self, run: str) -> None:
-        """Delete a journal and what belongs to it: the file itself first."""
-        _delete_files(self.path(run))
+        """Delete the journal of a run, from the log too."""
+        super().delete(run)
+        with self._connected() as connection:
+            if connection is not None:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._count(run).unlink(missing_ok=True)
 
-    def sweep(self) -> None:
-        """Delete incomplete journals older than a day, left by killed processes."""
-        for new in self.folder.glob("*.new*"):
-            with suppress(FileNotFoundError):  # another process sweeps at the same time
-                if new.stat().st_mtime < time.time() - 86_400:
-                    new.unlink()
-
-    def open(self, run: str) -> Journal:
-        """Open the journal of a run to continue it, while its account is locked."""
-        journal = self.read(run)
-        journal.close()  # the log of a dead process is folded in only now that all is whole
-        with ExitStack() as opened, self.failing(f"The journal {run} cannot be used", run):
-            opened.callback(self._folded, run)
-            os.close(os.open(self._count(run), os.O_CREAT | os.O_RDWR, 0o600))
-            connection = opened.enter_context(
-                _make_sqlite_engine(self.path(run), "rw", "WAL").connect()
-            )
-            # Parts of the log may be in memory alone; what is appended later would be lost with
-            # them.
-            if connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar():
-                raise OSError("another process is reading it; try again")
-            return journal.continue_on(connection, opened)
-
-    def committed(self, run: str, events: int) -> None:
-        """Keep the number of events in a file beside the journal, while that is written.
+    def write_count(self, run: str, events: int) -> None:
+        """Keep the number of events of a run in a file, while it is at work.
 
         It is written after each commit and never synced, so it costs next to nothing: after a
         power cut it may be behind, empty or gone, but it is never ahead of the journal.
         """
-        self._count(run).write_bytes(b"%020d" % events)
+        with open(os.open(self._count(run), os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(b"%020d" % events)
+
+    def read_count(self, run: str) -> int:
+        """Return how many events of a run are durable, at least; 0 where that is not known."""
+        try:
+            return int(self._count(run).read_bytes())
+        except (OSError, ValueError):
+            return 0
 
     def _count(self, run: str) -> Path:
-        """Return the path of the file that has the number of events."""
-        return self.folder / f"{run}.db-count"
+        """Return the path of the file that has the number of events of a run."""
+        return self.folder / f"{run}.count"
 
-    def _folded(self, run: str) -> None:
-        """Delete the event count, which is no longer needed once the log is merged."""
-        if not (self.folder / f"{run}.db-wal").exists():
-            self._count(run).unlink(missing_ok=True)
+    def _remove_count(self, connection: sa.Connection, run: str) -> None:
+        """Remove the number of events of a run if nothing is in the log alone any more."""
+        with suppress(*_FAILURES):  # of a disk that is gone: the number is needed
+            connection.exec_driver_sql("PRAGMA busy_timeout = 1000")
+            if not connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar():
+                self._count(run).unlink(missing_ok=True)
 
-    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
-        """Write header and changes to a new journal, while its account is locked.
+    def _connect(self, opened: ExitStack) -> sa.Connection | None:
+        return super()._connect(opened) if self.path.exists() else None
 
-        It is durable when this returns, and appears under its name as a whole or not at all.
+    def _queue_writers(self) -> AbstractContextManager[object]:
+        return _get_writer_lock(self.path, os.getpid())
 
-        Args:
-            header: What the run is; it has the number of changes.
-            changes: They are taken one by one.
-
-        Raises:
-            InputError: JSON cannot hold one of the labels or values. Nothing is left of it.
-            JournalError: It cannot be written. Nothing is left of it.
-        """
-        about, path = _header_to_json(header), self.path(header.run)
-        new = path.with_suffix(".new")
-        with self.failing(f"The journal of run {header.run} cannot be written", end=_UNSENT):
-            make_folder(self.folder)
-            if path.exists():
-                raise FileExistsError(f"{path.name} is there already")
-            _delete_files(new)  # of a process that died here: the account's lock is ours
-            try:
-                os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-                with ExitStack() as opened:
-                    connection = opened.enter_context(
-                        _make_sqlite_engine(new, "rw", "MEMORY").connect()
-                    )
-                    _metadata.create_all(connection)
-                    connection.execute(sa.insert(_journals).values(version=_VERSION))
-                    _write_changes(connection, header, about, changes)
-                    set_durable_mode(connection.connection.driver_connection, wait=_WAIT)
-                new = new.rename(path)
-                sync_folder(self.folder)
-            except BaseException:
-                _delete_files(new)
-                raise
-        return self.open(header.run)
-
-    def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
-        path = self.path(run)
-        log = path.with_name(path.name + "-wal")
-        for again in (True, True, False):
-            # The log that a dead process left is not folded in before all is known to be whole.
-            mode = "ro" if log.exists() else "rw"
-            with ExitStack() as tried:
-                try:
-                    connection = tried.enter_context(_make_sqlite_engine(path, mode).connect())
-                    known = _check_version(connection, f"The journal {path.name}")
-                except DBAPIError as error:
-                    moved = log.exists() != (mode == "ro")
-                    outside = not self._is_damage(error) and not is_busy(error.orig)
-                    if not again or not path.exists() or not (moved or outside):
-                        raise
-                    sleep_briefly()  # its writer opens or closes it in this moment
-                    continue
-                opened.push(tried.pop_all())
-            break
-        if not known:
-            raise JournalError(
-                f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs."
-            )
-        return connection
-
-    def check(self, connection: sa.Connection, run: str) -> int:
-        """Check all pages of the file; return how many events were counted beside it."""
-        least = 0
-        with suppress(OSError, ValueError):  # before the journal is read, which may be growing
-            least = int(self._count(run).read_bytes())
-        if (finding := connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()) != "ok":
-            raise _make_damage_error(run, str(finding).splitlines()[-1])
-        return least
-
-    def _is_damage(self, error: BaseException) -> bool:
-        name = getattr(getattr(error, "orig", error), "sqlite_errorname", "")
-        return not isinstance(error, OSError) and not name.startswith(_OUTSIDE)
-
-    def why(self, error: BaseException, run: str) -> str:
+    def why(self, error: BaseException) -> str:
         """Return in one line why the file could not be used."""
         error = getattr(error, "orig", None) or error
         if is_busy(error):
@@ -738,22 +721,46 @@ class FolderStore(_Store):
                 f"another process is using it and did not let go of it for {_WAIT:g} seconds; "
                 "try again when that process has ended"
             )
-        gone = bool(run) and not self.has(run)  # SQLite may have opened it before
-        if gone or getattr(error, "sqlite_errorname", "") == "SQLITE_CANTOPEN":
-            return "it has been deleted in the meantime, or the folder cannot be read"
+        if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+            return (
+                f"{self.path} is damaged ({error}). Move it away with its -wal and -shm files, and "
+                "plan again from a fresh frame: rows that were applied will show no change"
+            )
         return str(error) or type(error).__name__
 
+    def _is_damage(self, error: BaseException) -> bool:
+        name = getattr(getattr(error, "orig", error), "sqlite_errorname", "")
+        return not isinstance(error, OSError) and not name.startswith(_OUTSIDE)
 
-def _make_sqlite_engine(path: Path, mode: str, journal_mode: str = "") -> sa.Engine:
-    """Return an engine for a file that is there, to read ("ro") or to read and write ("rw")."""
+
+@cache
+def _get_writer_lock(path: Path, process: int) -> threading.Lock:
+    """Return the lock by which threads take turns at writing a file: SQLite has no queue.
+
+    Args:
+        path: The file.
+        process: This process: a forked one does not wait for threads that it does not have.
+    """
+    return threading.Lock()
+
+
+@cache
+def _make_sqlite_engine(path: Path) -> sa.Engine:
+    """Return an engine for a file that is there."""
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}",
+            f"{path.absolute().as_uri()}?mode=rw",
             uri=True, isolation_level=None, check_same_thread=False, timeout=_WAIT,
         )  # fmt: skip
-        if journal_mode:
-            set_durable_mode(connection, journal_mode, wait=_WAIT)
+        try:
+            if not path.stat().st_size:  # it is new, and will shrink when runs are deleted
+                connection.execute("PRAGMA auto_vacuum = FULL")
+            connection.execute("PRAGMA secure_delete = ON")
+            set_durable_mode(connection, wait=_WAIT)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     return sa.create_engine(
@@ -762,15 +769,9 @@ def _make_sqlite_engine(path: Path, mode: str, journal_mode: str = "") -> sa.Eng
     )  # fmt: skip
 
 
-def _delete_files(path: Path) -> None:
-    """Delete a journal file with the files beside it."""
-    for end in ("", *_ENDS):
-        path.with_name(path.name + end).unlink(missing_ok=True)
-
-
 # --- PostgreSQL: a database that a team or a cluster shares -------------------------------
 
-_MAKING = 0x63686A6C  # any number: one process at a time makes the tables of a database
+_LOCK_TABLES = f"SELECT pg_advisory_xact_lock({0x63686A6C})"  #: any number
 #: A dead network is noticed in a minute; a run may wait for minutes until it writes again.
 _CONNECTING = {
     "connect_timeout": 10,
@@ -789,7 +790,7 @@ _HOLDERS = sa.text(
 )
 
 
-class DatabaseStore(_Store):
+class DatabaseStore(JournalStore):
     """A PostgreSQL database of journals. libpq's own means work: PGPASSFILE, PGPASSWORD and so on.
 
     Args:
@@ -801,7 +802,6 @@ class DatabaseStore(_Store):
 
     #: Passwords that addresses of this process had, by the address without it.
     _passwords: ClassVar[dict[str, Secret]] = {}
-    _session: sa.Connection  #: that holds the locks of accounts; what is written goes over it
 
     def __init__(self, address: Secret) -> None:
         url = _parse_address(address)
@@ -830,55 +830,22 @@ class DatabaseStore(_Store):
         if self._password is not None:
             parameters["password"] = self._password.reveal()
 
-    def runs(self) -> list[str]:
-        """Return the names of the runs, the oldest first."""
-        return [summary.run for summary in self.summaries()]
-
-    def has(self, run: str) -> bool:
-        """Return whether the run has a journal."""
-        with self._reading() as connection:
-            known = _check_version(connection, self.location)
-            return known and bool(self._summaries(connection, _run.c.run == run))
-
-    def summaries(self, newest: int = 0, account: str = "") -> list[KeptRun]:
-        """Return header and last event of the runs, as `FolderStore.summaries` does."""
-        conditions = [_run.c.account == account] if account else []
-        with self._reading() as connection:
-            known = _check_version(connection, self.location)
-            return self._summaries(connection, *conditions, newest=newest) if known else []
-
-    @contextmanager
-    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[JournalStore]:
-        """Hold the locks of accounts: the server frees them when this session ends."""
-        with ExitStack() as opened:
-            with self.failing(f"The journals in {self.location} cannot be reached"):
-                connection = opened.enter_context(self._engine.connect())
-                process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
-                driver: Any = connection.connection.driver_connection
-                if driver.info.backend_pid != process:
-                    raise JournalError(
-                        f"{self.location} is a proxy that shares its connections between sessions, "
-                        "where no lock of an account can be held. Use the address of the server "
-                        "itself. Nothing was sent."
-                    )
-                self._make_tables(connection)
-                name = f"{run or 'no run'} on {platform.node()}"[:63]
-                connection.execute(sa.select(sa.func.set_config("application_name", name, False)))
-                for account in sorted(accounts):
-                    self._lock(connection, account)
-            held = copy(self)
-            held._session = connection
-            yield held
-
-    def _make_tables(self, connection: sa.Connection) -> None:
-        """Create the tables of journals where there are none."""
-        if _check_version(connection, self.location):
-            return
-        with _transaction(connection):
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING)))
-            if not sa.inspect(connection).has_table("chatkit_journals"):
-                _metadata.create_all(connection)
-                connection.execute(sa.insert(_journals).values(version=_VERSION))
+    def _open_session(self, opened: ExitStack, accounts: Sequence[str], run: str) -> sa.Connection:
+        connection = opened.enter_context(self._engine.connect())
+        process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+        driver: Any = connection.connection.driver_connection
+        if driver.info.backend_pid != process:
+            raise JournalError(
+                f"{self.location} is a proxy that shares its connections between sessions, where "
+                "no lock of an account can be held. Use the address of the server itself. Nothing "
+                "was sent."
+            )
+        self._make_tables(connection, _LOCK_TABLES, 'TEXT COLLATE "C"', "")
+        name = f"{run or 'no run'} on {platform.node()}"[:63]
+        connection.execute(sa.select(sa.func.set_config("application_name", name, False)))
+        for account in accounts:
+            self._lock(connection, account)
+        return connection
 
     def _lock(self, connection: sa.Connection, account: str) -> None:
         """Take the lock of an account, or raise an error that names who holds it."""
@@ -896,44 +863,10 @@ class DatabaseStore(_Store):
 
     def busy(self, account: str) -> bool:
         """Return whether an apply is at work on an account."""
-        with self._reading() as connection:
-            return bool(self._holders(connection, account))
+        with self._connected() as connection:
+            return connection is not None and bool(self._holders(connection, account))
 
-    def delete(self, run: str) -> None:
-        """Delete the journal of a run."""
-        with self._reading() as connection, _transaction(connection):
-            for table in (_run, _change, _event):
-                connection.execute(sa.delete(table).where(table.c.run == run))
-
-    def open(self, run: str) -> Journal:
-        """Open the journal of a run to continue it."""
-        closes = ExitStack()  # nothing: `hold` closes the session
-        return Journal(self, run, self._session, closes).continue_on(self._session, closes)
-
-    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
-        """Write header and changes to a new journal, as `FolderStore.create` does."""
-        about = _header_to_json(header)
-        with self.failing(f"The journal of run {header.run} cannot be written", end=_UNSENT):
-            _write_changes(self._session, header, about, changes)
-        return self.open(header.run)
-
-    @contextmanager
-    def _reading(self) -> Iterator[sa.Connection]:
-        """Connect to the database for a block; its errors become journal errors."""
-        with (
-            self.failing(f"The journals in {self.location} cannot be reached"),
-            self._engine.connect() as connection,
-        ):
-            yield connection
-
-    def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
-        connection = opened.enter_context(self._engine.connect())
-        connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        if not _check_version(connection, self.location):
-            raise JournalError(f"There is no journal in {self.location}.")
-        return connection
-
-    def why(self, error: BaseException, run: str) -> str:
+    def why(self, error: BaseException) -> str:
         """Return in one line why the database failed, without a password."""
         error = getattr(error, "orig", None) or error
         lines = str(error).strip().splitlines() or [type(error).__name__]
@@ -958,7 +891,5 @@ def _compute_lock_key(account: str) -> int:
     return int.from_bytes(sha256(f"chatkit {account}".encode()).digest()[:8], signed=True)
 
 
-#: A home of journals.
-JournalStore = FolderStore | DatabaseStore
 #: What `at=` takes: an address of PostgreSQL, the path of a folder, or a store.
 At = str | Path | Secret | JournalStore

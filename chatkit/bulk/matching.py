@@ -17,28 +17,59 @@ from numpy.typing import NDArray
 
 from chatkit.api.call import find_segment_fault
 from chatkit.api.record import INEXACT, Body, is_whole_float
+from chatkit.api.secret import MASK, SECRET
+from chatkit.bulk.changes import RefusedCell
 from chatkit.bulk.comparison import Rows, find_differing_rows
 from chatkit.bulk.endpoints import Endpoints, parse_id
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import get_column_or_level, to_python, to_python_list
+from chatkit.util.display import MISSING
+from chatkit.util.display import values as in_words
 
 Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 Mask = NDArray[np.bool_]  #: one for each row
 
 DELETE = "delete"  #: the column that says of a row that its record is to be deleted
+NO_FLAG = "is neither True nor False"  #: why a cell of it is refused
 
 #: What a file makes of True, False and nothing.
 _FLAG_TEXTS = {"True": True, "False": False, "": False}
 
 
-class Refusal(NamedTuple):
-    """The refusal of a row: its number, the cell, the reason and what to do about it."""
+class PlannedCell(NamedTuple):
+    """A cell of an edited frame: its row, its value, and the value of the record."""
 
     row: int
-    column: str
     value: Any
-    reason: str
-    next_step: str
+    live: Any = MISSING  #: `MISSING` where the record does not show it, or there is none
+
+
+class Refusals:
+    """The refused cells of a frame, and the numbers of the rows that have some.
+
+    Args:
+        labels: The labels of the rows.
+    """
+
+    def __init__(self, labels: pd.Index[Any]) -> None:
+        self.cells: list[RefusedCell] = []
+        self.rows: set[int] = set()
+        self._labels = labels
+
+    def label(self, row: int) -> Any:
+        """Return the label of a row in the frame, as a Python value."""
+        label = self._labels[row]
+        return label.item() if isinstance(label, np.generic) else label
+
+    def add(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:
+        """Refuse one cell of a row."""
+        text = MASK if SECRET.search(column) else in_words(value)
+        self.add_text(row, column, text, reason, next_step)
+
+    def add_text(self, row: int, column: str, text: str, reason: str, next_step: str) -> None:
+        """Refuse one cell of a row, whose value is text already."""
+        self.rows.add(row)
+        self.cells.append(RefusedCell(self.label(row), column, text, reason, next_step))
 
 
 def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -75,18 +106,17 @@ def move_levels_to_columns(
     return frame.assign(**{name: frame.index.get_level_values(name) for name in names})
 
 
-def read_delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
-    """Read the column `delete`; return its marks, and refusals of cells that are no flag."""
-    marks, refused = np.zeros(len(cells), bool), []
+def read_delete_marks(cells: pd.Series[Any]) -> tuple[Mask, dict[int, Any]]:
+    """Read the column `delete`; return its marks, and by row the cells that are no flag."""
+    marks, unreadable = np.zeros(len(cells), bool), {}
     for row, value in enumerate(to_python_list(cells)):
         if isinstance(value, bool):
             marks[row] = value
         elif isinstance(value, str) and value in _FLAG_TEXTS:
             marks[row] = _FLAG_TEXTS[value]
         elif value is not None:
-            step = "write True or False, or leave it empty"
-            refused.append(Refusal(row, DELETE, value, "is neither True nor False", step))
-    return marks, refused
+            unreadable[row] = value
+    return marks, unreadable
 
 
 _LENGTH = 80  #: characters of a record's name in a reason
@@ -165,7 +195,7 @@ class Edits:
         self.positions: Rows = np.full(len(frame), -1)
         self.has_key: Mask = np.zeros(len(frame), bool)  #: which rows have a key of their own
         self.deleted: Mask = np.zeros(len(frame), bool)  #: where the column `delete` says True
-        self.refused: list[Refusal] = []  #: the rows that cannot be taken, each maybe repeatedly
+        self.refusals = Refusals(frame.index)  #: the cells that cannot be taken
         self.merged: dict[int, int] = {}  #: the rows that repeat an earlier one, each with that
         self._accepted: Mask = np.ones(len(frame), bool)  # which rows are not refused
         self._has_numeric_key = base.index.nlevels == 1 and base.index.dtype.kind == "i"
@@ -175,9 +205,10 @@ class Edits:
         self._differing: dict[str, Rows] = {}
         self._match_by_key()
         if DELETE in frame.columns and DELETE not in base.columns:
-            self.deleted, refused = read_delete_marks(frame[DELETE])
-            for refusal in refused:
-                self._refuse(*refusal)
+            self.deleted, unreadable = read_delete_marks(frame[DELETE])
+            for row, value in unreadable.items():
+                step = "write True or False, or leave it empty"
+                self._refuse(row, DELETE, value, NO_FLAG, step)
         self._match_by_natural_key()
         several = duplicates and not endpoints.single
         self._merge_repeated_rows(duplicates=several)
@@ -204,14 +235,15 @@ class Edits:
         """The rows that are no record of the base yet."""
         return np.flatnonzero((self.positions < 0) & self._accepted)
 
-    def changed(self) -> dict[str, Rows]:
-        """Return the rows whose cell differs from the base, by column."""
+    def changed(self) -> dict[str, list[PlannedCell]]:
+        """Return the cells that differ from the base, by column, without rows that are deleted."""
         changed = {}
         for name in self.columns:
             rows = self._differing_rows(name)
-            rows = rows[self.positions[rows] >= 0]
+            rows = rows[(self.positions[rows] >= 0) & ~self.deleted[rows]]
             if len(rows):
-                changed[name] = rows
+                cells = rows.tolist(), self.values(name, rows), self.get_base_values(name, rows)
+                changed[name] = list(map(PlannedCell, *cells))
         return changed
 
     def _differing_rows(self, name: str) -> Rows:
@@ -243,13 +275,14 @@ class Edits:
             return to_python(self._base.index[position])
         return to_python(self._keys[row]) if self.has_key[row] else None
 
-    def filled(self, rows: Rows) -> dict[str, Rows]:
-        """Return, by column, the rows that have a value; the column need not be in the base."""
+    def filled(self, rows: Rows, names: Iterable[str]) -> dict[str, list[PlannedCell]]:
+        """Return, by column, the cells of rows that have a value."""
         filled = {}
-        for name in [*self.columns, *self.unknown] if len(rows) else ():
+        for name in names if len(rows) else ():
             with_value = rows[self._frame[name].iloc[rows].notna().to_numpy(bool)]
             if len(with_value):
-                filled[name] = with_value
+                values = self.values(name, with_value)
+                filled[name] = list(map(PlannedCell, with_value.tolist(), values))
         return filled
 
     def values(self, column: str, rows: Rows) -> list[Any]:
@@ -267,7 +300,7 @@ class Edits:
 
     def _refuse(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:
         """Refuse a row, so that it is no record of the base."""
-        self.refused.append(Refusal(row, column, value, reason, next_step))
+        self.refusals.add(row, column, value, reason, next_step)
         self._accepted[row] = False
         self.positions[row] = -1
 
@@ -441,11 +474,7 @@ class Edits:
             cells = [(self._frame[n].iloc[row], self._base[n].iloc[place]) for n in labels]
             differ = all(isinstance(own, str) and own and own != other for own, other in cells)
             if self.deleted[row] or differ:
-                reason = (
-                    f"conflict: {self._describe_record(place)} is "
-                    f"{self._label(self._base, place)}; the row says "
-                    f"{self._label(self._frame, row)}"
-                )
+                reason = self._describe_conflict(row, place, "is")
                 step = (
                     f"write the row without the {self._key_name} if it was read in another "
                     "account, or read the frame again and edit that"
@@ -489,19 +518,21 @@ class Edits:
             texts = zip(rows, places, to_python_list(edited), to_python_list(before), strict=True)
             for row, place, own, live in texts:
                 if own and live and own != live:
-                    reason = (
-                        f"conflict: {self._describe_record(place)} has this {self._name_column} "
-                        f"and is {self._label(self._base, place)}; the row says "
-                        f"{self._label(self._frame, row)}"
-                    )
+                    has = f"has this {self._name_column} and is"
+                    reason = self._describe_conflict(row, place, has)
                     meant = f"add the {self._key_name} if that {self._noun} is meant"
                     step = f"correct the {name}, or {meant}"
                     self._refuse(row, name, own, reason, step)
 
-    def _label(self, frame: pd.DataFrame, row: int) -> str:
-        """Name the record of a row by its label columns."""
-        cells = [frame[name].iloc[row] for name in self._label_fields if name in frame.columns]
-        return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_LENGTH]
+    def _describe_conflict(self, row: int, position: int, verb: str) -> str:
+        """Describe a row and the record of the base that it conflicts with by their labels."""
+        texts = []
+        for frame, place in ((self._base, position), (self._frame, row)):
+            cells = [frame[n].iloc[place] for n in self._label_fields if n in frame.columns]
+            label = " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)
+            texts.append(label[:_LENGTH])
+        record = self._describe_record(position)
+        return f"conflict: {record} {verb} {texts[0]}; the row says {texts[1]}"
 
     def _refuse_shared_keys(
         self, renames: Mapping[int, tuple[str | None, str | None]], freed: set[int]

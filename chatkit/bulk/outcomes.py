@@ -548,11 +548,7 @@ class RunRow(Row):
                 Where somebody may have saved it since, an undo must not take what differs for
                 what this run wrote.
         """
-        endpoints = self.endpoints
-        sent = pick_documented_fields(endpoints, self.change.after)
-        same = pick_documented_fields(endpoints, live)
-        differing = [n for n in sent if n in same and not values_agree(same[n], sent[n])]
-        hidden = [n for n in sent if n not in live]
+        sent, differing, hidden = self._compare_sent(live)
         if differing:
             each = ", ".join(f"{n} is {live[n]!r:.60}, not {sent[n]!r:.60}" for n in differing)
             if read is None or self._is_own_version(read):
@@ -567,16 +563,25 @@ class RunRow(Row):
         elif proves:
             self.write_event("verified")
 
+    def _compare_sent(self, live: dict[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
+        """Compare what was sent with the fields of a record.
+
+        Returns:
+            What was sent, and of that the names that differ, and those that are not shown.
+        """
+        sent = pick_documented_fields(self.endpoints, self.change.after)
+        same = pick_documented_fields(self.endpoints, live)
+        differing = [n for n in sent if n in same and not values_agree(same[n], sent[n])]
+        return sent, differing, [n for n in sent if n not in live]
+
     def verify_listed(self, record: Any) -> bool:
         """Record that it took effect if the listed record shows all that was sent.
 
         Returns:
             False if it shows less, or anything else: it must be read alone.
         """
-        endpoints = self.endpoints
-        sent = pick_documented_fields(endpoints, self.change.after)
-        live = pick_documented_fields(endpoints, endpoints.sendable(record))
-        if not all(n in live and values_agree(live[n], sent[n]) for n in sent):
+        _, differing, hidden = self._compare_sent(self.endpoints.sendable(record))
+        if differing or hidden:
             return False
         self.write_event("verified")
         return True

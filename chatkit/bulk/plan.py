@@ -22,6 +22,8 @@ from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt, PlanTarget, Run
 from chatkit.bulk.changes import (
     Change,
+    LeftOutRow,
+    RefusedCell,
     count_kinds,
     describe_memory,
     group_by_resource,
@@ -76,26 +78,6 @@ UNDONE = (
     "This plan was already applied, and an undo of it was begun: nothing is sent. Plan again from "
     "a fresh frame."
 )
-
-
-class RefusedCell(NamedTuple):
-    """A cell that cannot be planned: where, what, why, and what to do instead."""
-
-    row: Any
-    column: str
-    value: str
-    reason: str
-    next_step: str
-
-
-class LeftOutRow(NamedTuple):
-    """A row of a run that an undo leaves out, because it changed nothing."""
-
-    row: Any
-    change: str
-    label: str
-    state: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -190,7 +172,7 @@ class Plan(Report):
     @property
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `row`, `column`, `value`, `reason`, `next_step`."""
-        return rendering.make_refused_frame(self._cells)
+        return rendering.make_tuple_frame(RefusedCell, self._cells)
 
     @property
     def left_out(self) -> pd.DataFrame:
@@ -198,7 +180,7 @@ class Plan(Report):
 
         Only the plan of an undo has some: these, its changes and `refused` are all of the run.
         """
-        return rendering.make_left_out_frame(self._left)
+        return rendering.make_tuple_frame(LeftOutRow, self._left)
 
     @cached_property
     def hash(self) -> str:
@@ -819,6 +801,15 @@ def get_journal_location(plan: Plan) -> At | None:
 def get_store(plan: Plan) -> JournalStore:
     """Return the store that keeps the journal of a plan."""
     return open_store(plan._at, passing=plan._target.transport.connection.passing)
+
+
+def read_journal(plan: Plan) -> Journal:
+    """Open the journal of a plan whose run has begun to be read.
+
+    Raises:
+        JournalError: It is gone, or damaged.
+    """
+    return (plan._store or get_store(plan)).read(plan.id)
 
 
 def set_journal_location(plan: Plan, at: At | None) -> Plan:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict, get_args
 
 import numpy as np
 import pandas as pd
 
 from chatkit.bulk.apply import PlanTarget
+from chatkit.bulk.changes import RefusedCell
 from chatkit.bulk.comparison import Rows
-from chatkit.bulk.endpoints import Endpoints
+from chatkit.bulk.endpoints import Endpoints, Existing
 from chatkit.bulk.matching import (
     DELETE,
     Edits,
@@ -21,7 +22,6 @@ from chatkit.bulk.matching import (
     explain_bad_text_key,
     find_keys,
 )
-from chatkit.bulk.plan import RefusedCell
 from chatkit.errors import InputError
 from chatkit.frames.frame import get_column_or_level
 from chatkit.frames.snapshot import Snapshot, read_origin
@@ -134,10 +134,15 @@ def refuse_misspelt_columns(frame: pd.DataFrame, endpoints: Endpoints[Any]) -> N
         )
 
 
-def has_service_fields(endpoints: Endpoints[Any], frame: pd.DataFrame) -> bool:
-    """Return whether a frame has columns that only the service sets, as if it was read."""
-    known = endpoints.record.model_fields.keys() - endpoints.body.model_fields.keys()
-    return not known.isdisjoint({*frame.columns} - {endpoints.key, *endpoints.instead})
+class PlanOptions(TypedDict, total=False):
+    """The arguments of `Resource.plan` beside the rows."""
+
+    base: pd.DataFrame | None
+    existing: Existing | None
+    skip_invalid: bool
+    other_account: bool
+    duplicates: bool
+    broken: bool
 
 
 class PlanInput(NamedTuple):
@@ -158,19 +163,34 @@ class PlanInput(NamedTuple):
 def read_plan_input(
     source: PlanSource,
     endpoints: Endpoints[Any],
-    frame: pd.DataFrame | None,
+    passed: Any,
     delete: Iterable[Any] | None,
-    origin: pd.DataFrame | None,
-    *,
-    other_account: bool,
-    duplicates: bool,
-    states: bool,
+    options: PlanOptions,
 ) -> PlanInput:
-    """Check the account of the frame, and read the records that it is compared with."""
+    """Check the arguments of a plan, and read the records that its frame is compared with."""
+    existing, origin = options.get("existing"), options.get("base")
+    if existing not in (None, *get_args(Existing)):
+        choice = ", ".join(map(repr, get_args(Existing)))
+        raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
+    if passed is None and delete is None:
+        raise InputError(
+            "plan takes a frame, or keys in delete=, and got None. (With inplace=True pandas "
+            "edits a frame and returns None: pass the frame itself.)"
+        )
+    unwrapped = unwrap_frame(passed, "plan", endpoints)
+    frame = None if unwrapped is None else make_input_frame(unwrapped, endpoints.file_call)
+    # who writes rows of what can be sent says what is to be; other rows may be an older copy
+    states = endpoints.chosen and existing is not None
+    if frame is not None:
+        service_fields = endpoints.record.model_fields.keys() - endpoints.body.model_fields.keys()
+        own = {*frame.columns} - {endpoints.key, *endpoints.instead}
+        states |= frame is not unwrapped and service_fields.isdisjoint(own)
+        refuse_misspelt_columns(frame, endpoints)
     account = source.transport.connection.account
     delete = unwrap_frame(delete, "plan", endpoints)
-    single = isinstance(delete, pd.DataFrame | str | bytes | Mapping)
-    if isinstance(delete, Iterable) and not single:
+    if isinstance(delete, Iterable) and not isinstance(
+        delete, pd.DataFrame | str | bytes | Mapping
+    ):
         delete = list(delete)
         if any(isinstance(row, Mapping) for row in delete):
             delete = make_input_frame(delete, endpoints.file_call)
@@ -179,7 +199,7 @@ def read_plan_input(
             _refuse_fleet(each)
     owner = None if frame is None else read_origin(frame).get("account")
     is_other = owner not in (None, account)
-    if is_other and not other_account:
+    if is_other and not options.get("other_account"):
         raise InputError(
             f"This frame is of {owner}, and the plan would be for {account}. "
             "plan(frame, other_account=True) plans it anyway; records are then matched by "
@@ -188,8 +208,8 @@ def read_plan_input(
     snapshot = (
         source.base(frame, now=is_other) if origin is None else _require_snapshot(source, origin)
     )
-    base = snapshot.frame
-    known = len(base) if states or is_other or not snapshot.now else 0
+    base, states = snapshot.frame, states or is_other
+    known = len(base) if states or not snapshot.now else 0
     if not snapshot.whole:  # of a search: the others count too, for names and for shares
         whole = source.base(None).frame
         base = pd.concat([base, whole[~whole.index.isin(base.index)]])
@@ -200,16 +220,14 @@ def read_plan_input(
             columns=endpoints.key, errors="ignore"
         )
     keys = read_delete_keys(delete, endpoints)
-    dated = np.arange(len(base)) < (len(base) if states or is_other else known)
-    rows = (
-        delete
-        if isinstance(delete, pd.DataFrame) and "account" not in read_origin(delete)
-        else None
-    )
-    unknown_account = owner is None and origin is None and not endpoints.chosen
+    dated = np.arange(len(base)) < (len(base) if states else known)
+    rows = delete if isinstance(delete, pd.DataFrame) else None
+    if rows is not None and "account" in read_origin(rows):
+        rows = None
     deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
-        deleted = _find_deleted_keys(source, Edits(frame, base, endpoints, duplicates=duplicates))
+        several = options.get("duplicates", False)
+        deleted = _find_deleted_keys(source, Edits(frame, base, endpoints, duplicates=several))
         left = ~base.index.isin(deleted)
         base, dated = base[left], dated[left]
     places, refused = _find_deletes(keys, base, endpoints, rows)
@@ -217,10 +235,10 @@ def read_plan_input(
         frame,
         base,
         dated,
-        unknown_account,
-        places,
-        refused,
-        is_other,
+        unknown_account=owner is None and origin is None and not endpoints.chosen,
+        deletes=places,
+        refused=refused,
+        other_account=is_other,
         no_snapshot=snapshot.now,
         deleted=len(deleted),
         named=origin is not None,
@@ -321,17 +339,16 @@ def _find_deletes(
     _, has_key, places = find_keys(base, [named])
     explain = explain_bad_id if base.index.dtype.kind == "i" else explain_bad_text_key
     missing = f"no {endpoints.noun} of the account has it"
-    wrong: dict[int, str] = {}
-    for n in np.flatnonzero(places < 0).tolist():
-        wrong[n] = missing if has_key[n] else explain(keys[n]) or missing
     step = f"delete= takes the {endpoints.key} of each, as the frame that was read shows it"
-    refused = {n: (reason, step) for n, reason in wrong.items()}
+    refused: dict[int, tuple[str, str]] = {}
     if rows is not None and not endpoints.chosen:
         marked: dict[str, Any] = {endpoints.key: named, DELETE: True}
         named_by = rows.columns.intersection(list(endpoints.natural_key))  # the rest is not sent
         rows = rows[named_by].reset_index(drop=True).assign(**marked)
-        edits = Edits(rows, base, endpoints, unknown_account=True)
-        refused = {row: (reason, step) for row, _, _, reason, step in edits.refused} | refused
-        places[list(refused)] = -1
-    cells = [RefusedCell(keys[n], "delete", values(keys[n]), *refused[n]) for n in sorted(refused)]
+        cells = Edits(rows, base, endpoints, unknown_account=True).refusals.cells
+        refused = {cell.row: (cell.reason, cell.next_step) for cell in cells}
+    for n in np.flatnonzero(places < 0).tolist():
+        refused[n] = (missing if has_key[n] else explain(keys[n]) or missing), step
+    places[list(refused)] = -1
+    cells = [RefusedCell(keys[n], DELETE, values(keys[n]), *refused[n]) for n in sorted(refused)]
     return pd.unique(places[places >= 0]), cells

@@ -14,7 +14,13 @@ import pandas as pd
 
 from chatkit.api.connection import describe_account
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.changes import Change, count_kinds, describe_memory, group_by_resource
+from chatkit.bulk.changes import (
+    Change,
+    RefusedCell,
+    count_kinds,
+    describe_memory,
+    group_by_resource,
+)
 from chatkit.bulk.journal import PlanPart
 from chatkit.bulk.outcomes import Row, State
 from chatkit.frames.snapshot import read_origin, write_origin
@@ -26,7 +32,9 @@ from chatkit.report import (
     WIDTH,
     FindingNote,
     ReportPart,
+    ReportRow,
     both_values,
+    bullets,
     format_row_label,
     html_heading,
     html_list,
@@ -34,6 +42,7 @@ from chatkit.report import (
     html_value,
     make_object_frame,
     marked,
+    rows_table,
     wrapped,
 )
 from chatkit.util.display import (
@@ -54,7 +63,7 @@ from chatkit.util.display import (
 )
 
 if TYPE_CHECKING:
-    from chatkit.bulk.plan import LeftOutRow, Plan, RefusedCell
+    from chatkit.bulk.plan import Plan
 
 PATIENCE = 10.0  #: seconds from which on an estimate is worth a line
 FIELDS, DEPTH = 8, 3  #: lines of one change, and of one nested value in it
@@ -286,17 +295,16 @@ def make_change_label(change: Change) -> str:
 def make_plan_parts(plan: Plan) -> list[ReportPart]:
     """Return the parts of a plan as a report: the heading first, how to apply it last."""
     notes = [line for note in list_plan_notes(plan) for line in wrapped("", note)]
-    end, html = [], ""
-    if objections := [visible(each) for each in plan.objections()]:
-        end = ["Blocked:", *(line for each in objections for line in wrapped("  - ", each))]
-        html = html_list("objections", "Blocked:", objections)
-    elif any(plan.counts.values()):
-        end, html = ["plan.apply() does it."], "<p><code>plan.apply()</code> does it.</p>"
+    end = bullets("Blocked:", map(visible, plan.objections()), "objections", "  - ")
+    if not end.lines and any(plan.counts.values()):
+        end = ReportPart(["plan.apply() does it."], "<p><code>plan.apply()</code> does it.</p>")
     return [
         ReportPart([make_plan_heading(plan)], html_heading(make_plan_heading(plan))),
-        *map(ReportPart, [*_write_change_blocks(plan), _write_refused_lines(plan), notes]),
+        *map(ReportPart, _write_change_blocks(plan)),
         ReportPart(html=partial(_make_plan_html, plan)),
-        ReportPart(end, html),
+        _make_refused_part(plan),
+        ReportPart(notes, partial(make_notes_html, plan)),
+        end,
     ]
 
 
@@ -371,17 +379,20 @@ def _group_refusals(plan: Plan) -> list[tuple[str, RefusedCell]]:
     return refusals
 
 
-def _write_refused_lines(plan: Plan) -> list[str]:
-    """Write the refused cells of a plan as lines: place, value, reason and next step."""
-    lines, refusals = ["Refused:"] if plan._cells else [], _group_refusals(plan)
-    for label, (_, column, value, reason, step) in refusals[:FEW]:
-        place = [label, *([cut(column, LABEL)] if column else [])]
-        what = f"{', '.join(place)} = {cut(value, 2 * LONG)}" if value else ", ".join(place)
-        lines += wrapped("  ", f"{what}: {visible(reason)}")
-        lines += wrapped("    -> ", visible(step))
-    if (more := len(refusals) - FEW) > 0:
-        lines.append(f"  … and {more:,} more: plan.refused has them all")
-    return lines
+def _make_refused_part(plan: Plan) -> ReportPart:
+    """Make the part of the refused cells of a plan: place, value, reason and next step."""
+    rows, refusals = [], _group_refusals(plan)
+    for label, (_, column, value, reason, step) in refusals[:MANY]:
+        column, value = cut(column, LABEL), cut(value, 2 * LONG)
+        place = f"{label}, {column}" if column else label
+        what = f"{place} = {value}" if value else place
+        lines = wrapped("  ", f"{what}: {visible(reason)}") + wrapped("    -> ", visible(step))
+        texts = label.removeprefix("row "), column, value, visible(reason), visible(step)
+        rows.append(ReportRow(lines, texts))
+    if not rows:
+        return ReportPart()
+    part = rows_table(_REFUSED, rows, len(refusals), "plan.refused", "Refused:")
+    return part._replace(html=f"<p><strong>Refused</strong></p>{part}")
 
 
 # --- a plan as HTML -------------------------------------------------------------------
@@ -390,7 +401,7 @@ _REFUSED = {"row": 10, "column": 13, "value": 23, "reason": 27, "next step": 27}
 
 
 def _make_plan_html(plan: Plan) -> str:
-    """Make the HTML of a plan: the changes, the refused cells and the notes."""
+    """Make the HTML of the changes of a plan."""
     losses, kinds = number_undo_losses(plan), group_by_kind(plan)
     space = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
     first, more, nouns = list[str](), list[str](), set[str]()
@@ -403,13 +414,8 @@ def _make_plan_html(plan: Plan) -> str:
             rows[0] = f"<tbody>{head}</tbody>{rows[0]}"
         first += rows[:FEW]
         more += rows[FEW:]
-    refusals = _group_refusals(plan)
-    cells = [_make_refused_html(label, cell) for label, cell in refusals[:MANY]]
     widths = {"change": 13, get_record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
-    changes = html_tables(widths, first, more, len(plan.changes), "plan.frame()")
-    refused = html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(refusals), "plan.refused")
-    title = "<p><strong>Refused</strong></p>" if cells else ""
-    return f"{changes}{title}{refused}{make_notes_html(plan)}"
+    return html_tables(widths, first, more, len(plan.changes), "plan.frame()")
 
 
 _ROW = "align-items: flex-start; display: flex; flex-wrap: wrap; gap: 1em"
@@ -465,15 +471,6 @@ def make_kind_html(change: Change) -> str:
     return f'<b class="{change.kind}">{_SIGNS[change.kind]}</b> {what}'
 
 
-def _make_refused_html(label: str, cell: RefusedCell) -> str:
-    """Make the table row of a refused cell, or of all rows with one refusal."""
-    _, column, value, reason, step = cell
-    place = [label.removeprefix("row "), cut(column, LABEL), cut(value, 2 * LONG)]
-    texts = [*place, visible(reason), visible(step)]
-    row = "".join([f'<td dir="auto">{marked(part)}</td>' for part in texts])
-    return f"<tbody><tr>{row}</tr></tbody>"
-
-
 # --- as DataFrames --------------------------------------------------------------------
 
 
@@ -486,18 +483,9 @@ def make_changes_frame(rows: Sequence[Change], names: Names) -> pd.DataFrame:
     return frame.rename(columns={"kind": "change", "loss": "undo_note"})
 
 
-def make_refused_frame(cells: Iterable[RefusedCell]) -> pd.DataFrame:
-    """Make the table of cells that cannot be planned."""
-    return _make_tuple_table(cells, ("row", "column", "value", "reason", "next_step"))
-
-
-def make_left_out_frame(rows: Iterable[LeftOutRow]) -> pd.DataFrame:
-    """Make the table of the rows that an undo leaves out."""
-    return _make_tuple_table(rows, ("row", "change", "label", "state", "reason"))
-
-
-def _make_tuple_table(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
-    """Make a table of named tuples: a label of any type, then texts."""
+def make_tuple_frame(kind: type[tuple[Any, ...]], rows: Iterable[Sequence[Any]]) -> pd.DataFrame:
+    """Make the table of refused cells, or of rows that an undo leaves out."""
+    names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]  # a label, then texts
     frame = make_object_frame(list(rows), names, names[1:]).infer_objects()
     write_origin(frame)
     return frame

@@ -21,7 +21,6 @@ from chatkit.bulk.journal import (
     At,
     DatabaseStore,
     FolderStore,
-    Journal,
     JournalStore,
     KeptRun,
     RunHeader,
@@ -31,9 +30,6 @@ from chatkit.bulk.outcomes import read_rows
 from chatkit.errors import InputError, JournalError
 from chatkit.util.display import many
 from chatkit.util.files import find_temporary_folder, get_temporary_folder, make_folder
-
-#: So many journals, the latest, are looked at for a run that was interrupted.
-_LATEST = 50
 
 
 def get_journal_folder(*, passing: bool) -> Path:
@@ -85,7 +81,7 @@ def hold_accounts(
         here = FolderStore(get_journal_folder(passing=passing))
         if store.location != here.location:
             with suppress(JournalError):  # a machine without a disk of its own: one lock is left
-                locks.enter_context(here.hold(accounts, run))
+                locks.enter_context(here.lock(accounts, run))
         yield locks.enter_context(store.hold(accounts, run))
 
 
@@ -112,7 +108,7 @@ def open_store(at: At | None = None, *, passing: bool = False) -> JournalStore:
         place = Path(place.reveal())
     if isinstance(place, Path):
         return FolderStore(place.expanduser().absolute())
-    if not isinstance(place, FolderStore | DatabaseStore):
+    if not isinstance(place, JournalStore):
         raise InputError(
             "at= takes the address of a PostgreSQL database, like 'postgresql://user@host/name', "
             f"or the path of a folder, not {type(place).__name__}."
@@ -159,41 +155,21 @@ def list_runs(
         yield from runs
 
 
-def find_run_stores(at: At | None = None) -> tuple[dict[str, JournalStore], JournalError | None]:
-    """List the names of all runs that can be reached, each with its home.
-
-    Returns:
-        They, and why a home cannot be reached, if one cannot: then others may be there.
-    """
-    homes: dict[str, JournalStore] = {}
-    lost = None
-    for store in list_stores(at):
-        try:
-            homes |= dict.fromkeys(store.runs(), store)
-        except JournalError as error:
-            lost = error
-    return homes, lost
-
-
-def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
-    """Find the store of a run by its name or a unique prefix.
-
-    Returns:
-        The home, and the whole name.
+def find_run(run: str, at: At | None = None) -> KeptRun:
+    """Find a run by its name or a unique prefix.
 
     Raises:
         JournalError: There is none, or there are several; or a home cannot be reached, and the
             whole name is in no other.
     """
     listed = "chatkit.runs()" if at is None else "chatkit.runs(at=…)"
-    homes, lost = find_run_stores(at)
-    if run in homes:
-        return homes[run], run
-    if lost is not None:
-        raise lost
-    matches = [name for name in homes if run and name.startswith(run)]
+    lost: list[JournalError] = []
+    kept_runs = {kept.run: kept for kept in list_runs(at, lost.append)}
+    if run not in kept_runs and lost:
+        raise lost[0]
+    matches = [run] if run in kept_runs else [n for n in kept_runs if run and n.startswith(run)]
     if len(matches) == 1:
-        return homes[matches[0]], matches[0]
+        return kept_runs[matches[0]]
     if matches:
         names = ", ".join(matches[-5:])
         latest = f"the latest {5} are {names}" if len(matches) > 5 else names
@@ -202,16 +178,6 @@ def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
             f"{listed} lists all."
         )
     raise JournalError(f"No run is called {run!r}. {listed} lists them.")
-
-
-def open_run_journal(run: str, at: At | None = None) -> Journal:
-    """Open the journal of a run to be read; a part of its name is enough.
-
-    Raises:
-        JournalError: There is none, there are several, or it is damaged.
-    """
-    store, name = find_run(run, at)
-    return store.read(name)
 
 
 class WrittenChange(NamedTuple):
@@ -267,23 +233,20 @@ def read_changes_since(
 
 
 def list_unfinished_runs(accounts: Collection[str]) -> list[RunHeader]:
-    """List the latest runs of some accounts that have not come to their end, the oldest first.
+    """List the runs of some accounts that have not come to their end, the oldest first.
 
-    Those of an account where a run is at work at this moment are left out. Only the latest
-    journals that outlast this process are looked at, so that it takes some milliseconds.
+    Those of an account where a run is at work at this moment are left out, and journals that end
+    with this process.
 
     Raises:
         JournalError: The journals cannot be reached.
         InputError: CHATKIT_RUNS names no home of journals.
     """
     store = open_store()
-    only = next(iter(accounts)) if len(accounts) == 1 else ""
     headers = [
         kept.header
-        for kept in store.summaries(max(_LATEST, 2 * len(accounts)), only)
-        if kept.header is not None
-        and kept.header.account in accounts
-        and not is_finished(kept.last)
+        for kept in store.summaries(unfinished=True)
+        if kept.header is not None and kept.header.account in accounts
     ]
     at_work = {account for account in {run.account for run in headers} if store.busy(account)}
     return [run for run in headers if run.account not in at_work]
@@ -335,5 +298,4 @@ def delete_journals(
             with nullcontext() if over or header is None else store.hold([header.account]):
                 store.delete(run)
             gone.append(run)
-    store.sweep()
     return gone

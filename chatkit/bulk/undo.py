@@ -9,11 +9,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from chatkit.bulk.apply import PlanTarget
-from chatkit.bulk.changes import Change, Kind
+from chatkit.bulk.changes import Change, Kind, LeftOutRow, RefusedCell
 from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal, KeptRun
 from chatkit.bulk.outcomes import Row, read_rows
-from chatkit.bulk.plan import LeftOutRow, Plan, RefusedCell, Setting, parse_fleet_id
+from chatkit.bulk.plan import Plan, Setting, parse_fleet_id
 from chatkit.errors import JournalError
 from chatkit.util.display import many
 
@@ -49,19 +49,14 @@ def make_undo_plan(
     all_rows = read_rows(journal)
     rows = all_rows if only is None else [row for row in all_rows if row.n in only]
     undone = find_undone_rows(header.run, all_rows, later)
-    done = [row for row in rows if _may_have_taken_effect(row) and row.n not in undone]
-    numbers = {row.n for row in done}
-    left_out = [
-        LeftOutRow(
-            row=row.change.row,
-            change=row.change.kind,
-            label=row.change.label,
-            state="taken back" if row.n in undone else row.state,
-            reason=row.reason,
-        )
-        for row in rows
-        if row.n not in numbers
-    ]
+    done, left_out = [], []
+    for row in rows:
+        if _may_have_taken_effect(row) and row.n not in undone:
+            done.append(row)
+        else:
+            change, state = row.change, "taken back" if row.n in undone else row.state
+            left = LeftOutRow(change.row, change.kind, change.label, state, row.reason)
+            left_out.append(left)
     for row in reversed(done):
         change, endpoints = row.change, target.of(row.change.code, row.change.noun)
         if reason := _explain_refusal(row, endpoints, include_adopted=include_adopted):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
-    from chatkit.bulk.planner import PlanOptions
+    from chatkit.bulk.plan_input import PlanOptions
     from chatkit.frames.frame import Columns, WrongRows
     from chatkit.localization.ledger import How
 
@@ -276,7 +276,6 @@ class BulkTemplates:
         self,
         frame: pd.DataFrame | Iterable[Mapping[str, Any]],
         *,
-        base: pd.DataFrame | None = None,
         notes: Sequence[str] = (),
         source: str = "en",
         ignored_codes: Collection[str] = (),
@@ -289,7 +288,6 @@ class BulkTemplates:
 
         Args:
             frame: The edited frame.
-            base: The frame that it was made from, where it holds no snapshot.
             notes: Notes that the plan begins with.
             source: The language that the others are translated from.
             ignored_codes: Codes of findings to leave out.
@@ -303,7 +301,7 @@ class BulkTemplates:
         endpoints = self._make_general_endpoints()
         endpoints.source, endpoints.ignored_codes = source, ignored_codes
         endpoints.how, endpoints.carries_sources = how, carries_sources
-        plan = make_plan(self, endpoints, frame, base=base, **options)
+        plan = make_plan(self, endpoints, frame, **options)
         plan.notes[:0] = notes
         plan._drawn |= drawings or {}
         return plan

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import traitlets
 
+from chatkit.bulk.changes import RefusedCell
 from chatkit.bulk.comparison import is_same_value
-from chatkit.bulk.plan import RefusedCell, get_refused_cells
-from chatkit.bulk.rendering import make_refused_frame
+from chatkit.bulk.plan import get_refused_cells
+from chatkit.bulk.rendering import make_tuple_frame
 from chatkit.errors import ChatkitError, InputError, Problem, safe_repr, split_reason
 from chatkit.frames.frame import records
 from chatkit.resource import Resource, get_endpoints
@@ -201,7 +202,7 @@ class Grid(ReviewedEdits, Panel):
             refused.append(
                 RefusedCell(self._sheet.label(row), name, shortly(cell.typed), reason, step)
             )
-        return make_refused_frame(refused)
+        return make_tuple_frame(RefusedCell, refused)
 
     # --- for programs, and what JavaScript calls ----------------------------------------
 

@@ -30,9 +30,10 @@ from chatkit.bulk.plan import (
     get_refused_cells,
     get_setting,
     get_target,
+    read_journal,
     set_journal_location,
 )
-from chatkit.bulk.stores import list_runs, open_run_journal
+from chatkit.bulk.stores import list_runs
 from chatkit.bulk.undo import find_undone_rows, make_undo_plan
 from chatkit.errors import (
     ChatkitError,
@@ -66,8 +67,9 @@ from chatkit.widgets.table import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.changes import RefusedCell
     from chatkit.bulk.journal import At, KeptRun
-    from chatkit.bulk.plan import Plan, RefusedCell
+    from chatkit.bulk.plan import Plan
 
 
 _OUTDATED = "Out of date: something was edited since this review."
@@ -325,7 +327,7 @@ class PlanView(Exported, FormModel):
                 rows_by_account[label] = own
         if isinstance(self.plan, FleetPlan):
             return undo_fleet_plan(self.plan, rows_by_account)
-        with open_run_journal(self.plan.id, get_journal_location(self.plan)) as kept:
+        with read_journal(self.plan) as kept:
             plan = make_undo_plan(kept, get_target(self.plan), include_adopted=False, only=only)
         return set_journal_location(plan, get_journal_location(self.plan))
 
@@ -411,7 +413,7 @@ class PlanView(Exported, FormModel):
                 continue
             # Where the journal was pruned meanwhile, what was taken back stays as it is known.
             at = get_journal_location(part)
-            with suppress(JournalError), open_run_journal(part.id, at) as kept:
+            with suppress(JournalError), read_journal(part) as kept:
                 if at not in runs:
                     runs[at] = list(list_runs(at))
                 back = find_undone_rows(part.id, read_rows(kept), runs[at])

@@ -23,7 +23,7 @@ import pandas as pd
 
 from chatkit.bulk.comparison import Rows, is_same_value
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.bulk.matching import DELETE, Mask, check_frame, read_delete_marks
+from chatkit.bulk.matching import DELETE, NO_FLAG, Mask, check_frame, read_delete_marks
 from chatkit.bulk.planner import explain_read_only
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import Kind, choose_column_kinds, to_python, to_python_list
@@ -89,7 +89,7 @@ class Sheet:
         if DELETE in check_frame(frame) and DELETE not in endpoints.record.model_fields:
             marked, unreadable = read_delete_marks(frame[DELETE])
             if unreadable:
-                problems = [Problem(DELETE, repr(o.value), o.reason) for o in unreadable]
+                problems = [Problem(DELETE, repr(v), NO_FLAG) for v in unreadable.values()]
                 raise InputError("The column delete of this frame cannot be read:", problems)
             self.deleted = set(marked.nonzero()[0].tolist())
             frame = frame.drop(columns=DELETE)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gc
-import shutil
-import sqlite3
-from contextlib import closing
 
 import pandas as pd
 import pytest
 from bulk.applying import settled, stop_by
-from bulk.journalling import journal_path
+from bulk.journalling import spoil_run
 from bulk.planning import (  # noqa: F401
     account,
     active,
@@ -153,41 +150,32 @@ def test_no_runs_are_a_frame_with_the_same_columns(client):
     assert empty.dtypes["started"] == full.dtypes["started"]
 
 
-def as_folder(path):
-    path.unlink()
-    path.mkdir()
-
-
-def with_header(path, header):
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE chatkit_run SET header = CAST(? AS TEXT)", (header,))
-
-
-#: What may happen to a journal, and a part of the reason that is listed.
-DAMAGE = {
-    "empty": (lambda path: path.write_bytes(b""), "is not a chatkit journal"),
-    "another file": (lambda path: path.write_bytes(b"no journal at all"), "not a database"),
-    "cut": (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), ""),
-    "a folder": (as_folder, "cannot be"),
-    "a deep header": (lambda path: with_header(path, "[" * 100_000), "is damaged"),
-    "a header that is no text": (lambda path: with_header(path, b"\x91"), "is damaged"),
-    "another header": (lambda path: with_header(path, "{}"), "is damaged"),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_journal_is_listed_as_damaged_with_the_reason(client, damage):
-    path = journal_path(name_of(client.contacts.plan(newcomers(3)).apply()))
-    spoil, reason = DAMAGE[damage]
-    spoil(path)
+@pytest.mark.parametrize("header", [f"'{'[' * 100_000}'", "X'91'", "CAST(X'91' AS TEXT)", "'{}'"])
+def test_a_damaged_journal_is_listed_as_damaged_with_the_reason(client, header):
+    other, run = (name_of(client.contacts.plan(newcomers(1, n)).apply()) for n in range(2))
+    kept = spoil_run(run, "header", header)
     for runs in (chatkit.runs(), chatkit.runs(client)):
-        listed = runs.loc[path.stem]
+        listed = runs.loc[run]
         assert listed["state"] == "damaged" and not pd.isna(listed["changes"])
-        assert path.stem in listed["reason"] and reason in listed["reason"], listed["reason"]
+        assert f"The journal {run} is damaged" in listed["reason"], listed["reason"]
+        assert runs.loc[other, "state"] == "finished"
     for use in (chatkit.account.journal, chatkit.resume, chatkit.undo):
-        with pytest.raises(chatkit.errors.JournalError, match=path.stem):
-            use(path.stem)
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
+        with pytest.raises(chatkit.errors.JournalError, match=run):
+            use(run)
+    assert len(chatkit.undo(other)) == 1
+    kept.store.delete(run)
+
+
+def test_a_file_that_is_no_journal_is_named_and_hides_no_other_run(client, lasting, capsys):
+    run = name_of(client.contacts.plan(newcomers(1)).apply())
+    lasting.mkdir(parents=True)
+    (lasting / "chatkit-journal.db").write_bytes(b"no journal at all")
+    capsys.readouterr()
+    assert run in chatkit.runs().index
+    assert "chatkit-journal.db is damaged (file is not a database)" in capsys.readouterr().out
+    with pytest.raises(chatkit.errors.JournalError, match="Move it away"):
+        chatkit.runs(at=lasting)
+    assert len(chatkit.undo(run)) == 1
 
 
 # --- one journal ----------------------------------------------------------------------------
@@ -358,10 +346,10 @@ def test_journals_lie_in_the_users_own_folder_for_them_alone(sandbox, tmp_path, 
         plan = client.contacts.plan(newcomers(1))
         plan.apply()
         folder = tmp_path / "data" / "runs"
-        assert [path.name for path in folder.glob("*.db")] == [f"{plan.id}.db"]
-        assert oct((folder / f"{plan.id}.db").stat().st_mode)[-3:] == "600"
+        [path] = folder.glob("*.db")
+        assert oct(path.stat().st_mode)[-3:] == "600"
         assert oct(folder.stat().st_mode)[-3:] == "700"
-        assert sandbox.token.encode() not in (folder / f"{plan.id}.db").read_bytes()
+        assert sandbox.token.encode() not in path.read_bytes()
         assert chatkit.runs(client).index.tolist() == [plan.id]
 
 
@@ -527,7 +515,7 @@ def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
             assert message()[0] == []  # it is at work
         (lasting / f"{next(lasting.glob('*.lock')).stem}.holder").write_text("a dead process")
         assert left in message()[0][0]
-        journal_path(first).write_bytes(b"damaged")
+        spoil_run(first)
         with chatkit.connect() as client:
             chatkit.resume(left, client)
         assert message()[0] == []

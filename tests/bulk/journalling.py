@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import processes
@@ -13,9 +14,11 @@ import pytest
 
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FolderStore, PlanPart, RunHeader
-from chatkit.bulk.stores import find_run
+from chatkit.bulk.stores import find_run, open_store
 
 ROOT = Path(__file__).parents[2]
+RUN = "20261120-101502-7f3a"
+ACCOUNT = "https://api.example.com 1001"
 
 
 @pytest.fixture
@@ -23,12 +26,20 @@ def folder(tmp_path):
     return tmp_path / "data" / "runs"
 
 
-def header(run="20261120-101502-7f3a", changes=0, **fields):
+@pytest.fixture(params=["folder", "postgresql"])
+def store(request, folder):
+    """An empty home of journals of each kind."""
+    if request.param == "folder":
+        return FolderStore(folder)
+    return open_store(request.getfixturevalue("postgres").new())
+
+
+def header(run=RUN, changes=0, **fields):
     return RunHeader(
         **{
             "run": run,
             "hash": "0" * 64,
-            "account": "https://api.example.com 1001",
+            "account": ACCOUNT,
             "connection": "staging",
             "noun": "contact",
             "names": ("id",),
@@ -39,46 +50,46 @@ def header(run="20261120-101502-7f3a", changes=0, **fields):
     )
 
 
-def create(folder, about, changes):
-    return FolderStore(folder).create(about, changes)
+def at_work(store, run, begin, accounts=()):
+    """Begin with a journal in a session of its own, which ends when the journal is closed."""
+    with ExitStack() as opened:
+        journal = begin(opened.enter_context(store.hold(accounts, run)))
+        session, close = opened.pop_all(), journal.close
+
+    def close_both():
+        with session:
+            close()
+
+    journal.close = close_both
+    return journal
 
 
-def opened(path):
-    """Open a journal to continue it, by its file."""
-    return FolderStore(path.parent).open(path.stem)
+def created(store, changes=(), **fields):
+    """A new journal, in a store or a folder."""
+    store = FolderStore(store) if isinstance(store, Path) else store
+    about = header(changes=len(changes), **fields)
+    return at_work(store, about.run, lambda held: held.create(about, changes))
 
 
-def read(path):
-    return FolderStore(path.parent).read(path.stem)
+def opened(store, run=RUN):
+    """A journal to go on with."""
+    store = FolderStore(store) if isinstance(store, Path) else store
+    return at_work(store, run, lambda held: held.open(run))
 
 
-def summary(path):
-    return FolderStore(path.parent).summary(path.stem)
+def run_sql(store, *statements):
+    """Change rows behind the back of a store; return those that the last statement selects."""
+    with store._engine.connect() as connection:
+        for statement in statements:
+            cursor = connection.exec_driver_sql(statement)
+        return cursor.all() if cursor.returns_rows else []
 
 
-def path_of(journal):
-    return journal._store.path(journal.header.run)
-
-
-def delete_files(path):
-    for end in ("", "-wal", "-shm", "-count"):
-        path.with_name(path.name + end).unlink(missing_ok=True)
-
-
-def created(folder, changes=(), **fields):
-    return create(folder, header(changes=len(changes), **fields), changes)
-
-
-def journals(folder):
-    """The journals in a folder, the newest last."""
-    store = FolderStore(folder)
-    return [store.path(run) for run in store.runs()]
-
-
-def journal_path(run):
-    """The file of a run's journal, by as much of its name as no other has."""
-    store, name = find_run(run)
-    return store.path(name)
+def spoil_run(run, column="header", value="'{'"):
+    """Damage the journal of a run, which may be named by the beginning of its name."""
+    kept = find_run(run)
+    run_sql(kept.store, f"UPDATE chatkit_run SET {column} = {value} WHERE run = '{kept.run}'")
+    return kept
 
 
 def change(row=7, **fields):
@@ -101,7 +112,7 @@ def child(code, *arguments, env=os.environ, **options):
 
 
 KILLED = """
-import os, sys
+import sys
 from pathlib import Path
 from bulk.journalling import created
 journal = created(Path(sys.argv[1]))
@@ -113,21 +124,23 @@ journal.write(99, "intent")
 print("ready", flush=True)
 sys.stdin.readline()
 """
-
-
 WHOLE = [(n, "intent", {"group": number}) for number in range(4) for n in range(10)]
 
 
 @pytest.fixture
 def killed(folder):
-    """The journal that a killed process left: 4 groups are committed, one event is not."""
+    """The journals that a killed process left: 4 groups are committed, one event is not."""
     with child(KILLED, folder, 4) as process:
         assert process.stdout.readline() == "ready\n"
         process.kill()
     assert process.returncode == -signal.SIGKILL
-    return folder / "20261120-101502-7f3a.db"
+    return FolderStore(folder)
 
 
-def siblings(path):
-    """Read the other files in the folder of a journal."""
-    return {file.name: file.read_bytes() for file in path.parent.iterdir() if file != path}
+def files(store):
+    """Read the files of a store by their ends, and those of counts."""
+    return {
+        path.name.removeprefix("chatkit-journal"): path.read_bytes()
+        for path in store.folder.iterdir()
+        if path.suffix not in (".lock", ".holder") and not path.name.endswith("-shm")
+    }

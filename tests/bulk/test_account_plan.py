@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from bulk.applying import kept_at, settled, stop_by
-from bulk.journalling import change, created, folder  # noqa: F401
+from bulk.journalling import change, created, folder, spoil_run  # noqa: F401
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
     active,
@@ -33,7 +33,7 @@ from chatkit.bulk import journal
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.outcomes import read_rows
 from chatkit.bulk.plan import Plan, join_plans
-from chatkit.bulk.stores import get_journal_folder, open_run_journal, read_changes_since
+from chatkit.bulk.stores import find_run, get_journal_folder, read_changes_since
 from chatkit.client import get_plan_target
 from chatkit.errors import PlanRefused
 
@@ -270,7 +270,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_resources_that_are_left(sandbox
     half = cut.load_plan(plan.save(tmp_path / "half.json"))
     result = stop_by(half, interrupt).apply(many=True, irreversible=True, concurrency=1)
     assert "not sent" in states(result) and states(result)[:2] == ["applied"] * 2
-    with open_run_journal(plan.id) as kept:
+    with find_run(plan.id).read() as kept:
         header = kept.header
         assert len(read_rows(kept)) == 9
     assert header.noun == "account"
@@ -342,7 +342,8 @@ def test_what_took_effect_is_found_from_that_moment_on(folder, tmp_path, monkeyp
     run("20261120-091000-bbbb", *killed)
     run("20261120-091000-cccc", *killed, account="https://api.example.com 1002")
     run("20261120-091000-dddd", *killed, noun="flow")
-    (folder / "20261120-091000-eeee.db").write_bytes(b"no journal")
+    run("20261120-091000-eeee")
+    spoil_run("20261120-091000-eeee")
     run("20261120-091000-ffff", *[(at, n, "intent") for at, n, _ in ended])
 
     def outcome(since):

@@ -30,8 +30,8 @@ from bulk.wayward import (
 from chatkit.account import history
 from chatkit.api import retry
 from chatkit.bulk.changes import Change
-from chatkit.bulk.journal import FolderStore, Journal
-from chatkit.bulk.stores import get_journal_folder
+from chatkit.bulk.journal import Journal
+from chatkit.bulk.stores import open_store
 from chatkit.frames.snapshot import read_origin
 
 
@@ -51,16 +51,20 @@ def test_no_limit_of_the_rate_can_be_written_as_infinity_or_is_refused_at_once()
 READ = """
 import json, sqlite3, sys
 rows = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True).execute(
-    "SELECT n, what FROM chatkit_event WHERE n IS NOT NULL ORDER BY seq").fetchall()
+    "SELECT n, what FROM chatkit_event WHERE n IS NOT NULL AND run = ? ORDER BY seq",
+    sys.argv[2:]).fetchall()
 print(json.dumps(rows))
 """
 
 
 def events_elsewhere(plan):
     """Read the journal of a plan in another process."""
-    path = get_journal_folder(passing=True) / f"{plan.id}.db"
+    path = open_store(passing=True).path
     done = subprocess.run(
-        [sys.executable, "-S", "-c", READ, path], capture_output=True, text=True, check=True
+        [sys.executable, "-S", "-c", READ, path, plan.id],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return [tuple(event) for event in json.loads(done.stdout)]
 
@@ -88,7 +92,7 @@ def test_every_intent_of_calls_under_way_at_once_is_durable() -> None:
 
         def arrive(sent):
             if sent.method == "POST":
-                with FolderStore(get_journal_folder(passing=True)).read(plan.id) as journal:
+                with open_store(passing=True).read(plan.id) as journal:
                     report = [event.n for event in journal.events() if event.what == "intent"]
                 if of[sent.body["number"]] not in report:
                     missing.append(sent)

@@ -24,13 +24,10 @@ from bulk.planning import (  # noqa: F401
     untouched,
     webhook,
 )
-from displayed import html_of
 from internals import middleware_of
-from widgets import screen
 
 import chatkit
 from chatkit.widgets import PlanView
-from chatkit.widgets.planview import PagedRows
 
 OTHER = {**DOCUMENT, "version": "7.2"}
 
@@ -44,23 +41,6 @@ def guests(*names, codes="+1"):
             "name": pd.Series(names, dtype="str"),
         }
     )
-
-
-@pytest.mark.parametrize("existing", ["fill", "update", "skip", "refuse"])
-def test_a_number_with_another_country_code_is_a_conflict_that_names_both(
-    sandbox, client, existing
-):
-    contacts(sandbox, 1, "Oliver Smith")
-    frame = guests("Somebody Else", codes="+44")
-    with untouched(sandbox):
-        for each in (frame, frame.assign(delete=True)):
-            plan = client.contacts.plan(each, existing=existing)
-            assert len(plan) == 0
-            [(row, column, reason)] = cells(plan)
-            assert (row, column) == (0, "country_code") and reason.startswith("conflict")
-            assert "+1 2025550100 Oliver Smith" in reason
-            assert "+44 2025550100 Somebody Else" in reason
-            assert "refused" in repr(plan).splitlines()[0]
 
 
 def test_by_default_only_what_is_empty_is_filled_and_the_rest_is_shown_with_both_values(
@@ -124,44 +104,6 @@ def test_a_plan_that_skips_all_sends_nothing(sandbox, client):
         view.start()
 
 
-def test_html_and_the_plan_view_show_both_values_of_what_is_kept(sandbox, client):
-    contacts(sandbox, 1, "Ana <b>Cruz</b>")
-    plan = client.contacts.plan(guests("Zoë <i>Quinn</i>", "New"))
-    html = html_of(plan)
-    assert "1 row matches an existing contact" in html and "skip" in html
-    assert "&lt;b&gt;" in html and "&lt;i&gt;" in html and "<i>Quinn" not in html
-    view = PlanView(plan)
-    assert "1 row matches an existing contact" in screen.html(view)
-    assert {"skip", "create"} <= {
-        kind for item in screen.part(view, PagedRows).items for kind in item.kinds
-    }
-    view.apply()
-    assert not any("not applied" in item.kinds for item in screen.part(view, PagedRows).items)
-
-
-def test_existing_says_what_becomes_of_those_that_are_there(sandbox, client):
-    full, empty = contacts(sandbox, 1)[0], contact(sandbox, 1)
-    frame = guests("Zoë", "Bo")
-    plan = client.contacts.plan(frame, existing="update")
-    assert edits(plan) == {full: {"name": "Zoë"}, empty: {"name": "Bo"}}
-    plan = client.contacts.plan(frame, existing="skip")
-    assert [c.kind for c in plan.changes] == ["skip", "skip"]
-    plan = client.contacts.plan(frame, existing="refuse")
-    assert len(plan) == 0 and len(plan.refused) == 2
-    assert plan.refused.value.tolist() == ['"Zoë"', '"Bo"']
-    assert '"Ana Cruz"' in plan.refused.reason.iloc[0]
-    with pytest.raises(chatkit.errors.InputError, match="'fill', 'update', 'skip', 'refuse'"):
-        client.contacts.plan(frame, existing="overwrite")
-
-
-def test_rows_that_say_what_is_there_are_no_change_whatever_existing_says(sandbox, client):
-    contacts(sandbox, 2)
-    for existing in ("fill", "update", "skip", "refuse"):
-        plan = client.contacts.plan(guests("Ana Cruz", "Ana Cruz"), existing=existing)
-        assert (len(plan), cells(plan)) == (0, [])
-        assert "Nothing to do" in repr(plan) and "2 rows match" in repr(plan)
-
-
 def test_what_was_read_stays_an_edit_and_a_new_row_in_it_does_not(sandbox, client):
     ids = contacts(sandbox, 2)
     frame = client.contacts.frame()
@@ -173,47 +115,6 @@ def test_what_was_read_stays_an_edit_and_a_new_row_in_it_does_not(sandbox, clien
     memory.loc[1, "id"] = pd.NA
     plan = client.contacts.plan(memory)
     assert [(c.kind, c.key) for c in plan.changes] == [("update", ids[0]), ("skip", ids[1])]
-
-
-def test_flows_by_name_and_webhooks_by_address_are_kept_as_well(sandbox, client):
-    key, hook = flow(sandbox), webhook(sandbox)
-    own = pd.DataFrame({"name": ["Order"], "flow_json": [OTHER], "template_name": ["special"]})
-    [skip] = client.flows.plan(own).changes
-    assert (skip.kind, skip.key, set(skip.after)) == ("skip", key, {"flow_json", "template_name"})
-    own = pd.DataFrame({"url": ["https://shop.example/hook/0"], "is_active": [False]})
-    [skip] = client.webhooks.plan(own).changes
-    assert (skip.kind, skip.key, skip.before) == ("skip", hook, {"is_active": True})
-
-
-def test_a_document_that_would_not_be_sent_is_not_refused(sandbox, client):
-    flow(sandbox)
-    own = pd.DataFrame({"name": ["Order"], "flow_json": [{**DOCUMENT, "version": "99.0"}]})
-    assert [c.kind for c in client.flows.plan(own).changes] == ["skip"]
-    assert len(client.flows.plan(own, existing="update").refused) == 1
-
-
-def test_a_document_that_is_not_shown_is_never_filled_in():
-    with account(flow_json_in_get=False) as (sandbox, client):
-        flow(sandbox)
-        own = pd.DataFrame({"name": ["Order"], "flow_json": [OTHER]})
-        plan = client.flows.plan(own)
-        assert [c.kind for c in plan.changes] == ["skip"]
-        assert "not shown" in plan.apply().reason.item()
-
-
-def test_contents_stay_edits_unless_you_say_otherwise(sandbox, client):
-    content(sandbox)
-    source = client.templates("order_ready")
-    own = pd.DataFrame({"lang_code": ["en"], "text": ["Hi"], "footer": ["Bye"]})
-    assert len(source.plan(own)) == 0  # nobody knows when it was read
-    for how in ({"base": source.frame()}, {"existing": "update"}):
-        assert edits(source.plan(own, **how)) == {"en": {"text": "Hi", "footer": "Bye"}}
-    assert edits(source.plan(own.to_dict("records"))) == {"en": {"text": "Hi", "footer": "Bye"}}
-    assert [c.kind for c in source.plan(own, existing="skip").changes] == ["skip"]
-    own["template_code"] = "order_ready"
-    assert [c.kind for c in client.templates.plan(own, existing="fill").changes] == ["skip"]
-    frame = source.frame().assign(text="Hi")
-    assert edits(source.plan(frame, existing="skip")) == {"en": {"text": "Hi"}}
 
 
 def test_cells_that_are_no_number_are_said_to_be_none_not_to_be_doubles(sandbox, client):

@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import pickle
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -25,7 +26,7 @@ from bulk.planning import (  # noqa: F401
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from volume import volume
+from volume import FULL, volume
 
 import chatkit
 from chatkit.bulk.plan import get_refused_cells
@@ -89,9 +90,20 @@ def templates_case(sandbox, client):
 CASES = [contact_case, flow_case, webhook_case, contents_case, templates_case]
 
 
-@pytest.fixture(params=CASES, ids=lambda case: case.__name__)
+@pytest.fixture
 def case(request, sandbox, client):
     return request.param(sandbox, client)
+
+
+def with_cases(values: Iterable[str], name: str = "operation", share: int = 2) -> Any:
+    """Each value with some of the resources, in turn; in `make full` with all of them."""
+    pairs = [
+        (CASES[(number + 2 * k) % len(CASES)], value)
+        for number, value in enumerate(values)
+        for k in range(len(CASES) if FULL else share)
+    ]
+    ids = [f"{case.__name__} {value}" for case, value in pairs]
+    return pytest.mark.parametrize(("case", name), pairs, indirect=["case"], ids=ids)
 
 
 def edited(case: Case) -> pd.DataFrame:
@@ -185,7 +197,7 @@ def mine_only(case: Case) -> dict[Any, dict[str, Any]]:
     return {key: {case.field: case.edited}}
 
 
-@pytest.mark.parametrize("operation", KEPT)
+@with_cases(KEPT)
 def test_my_edit_alone_is_planned_whatever_pandas_does_to_the_frame(client, case, operation):
     frame = KEPT[operation](edited(case))
     for _ in range(6):  # what is read since does not count
@@ -196,7 +208,7 @@ def test_my_edit_alone_is_planned_whatever_pandas_does_to_the_frame(client, case
     assert states(plan.apply(many=True)) == ["applied"]
 
 
-@pytest.mark.parametrize("operation", LOST)
+@with_cases(LOST)
 def test_where_it_is_lost_only_what_has_not_changed_since_is_planned(case, operation):
     rows = LOST[operation](edited(case))
     plan = case.resource.plan(rows)
@@ -209,16 +221,11 @@ def test_where_it_is_lost_only_what_has_not_changed_since_is_planned(case, opera
     assert "plan(frame, base=" in refused[0].next_step and plan.objections()
     assert any("base=" in note for note in plan.notes)
     assert not any("updated_at" in cell.column for cell in refused)
-
-
-@pytest.mark.parametrize("operation", LOST)
-def test_the_frame_that_it_was_made_from_tells_my_edit(case, operation):
-    rows = LOST[operation](edited(case))
-    plan = case.resource.plan(rows, base=case.frame)
+    plan = case.resource.plan(rows, base=case.frame)  # which tells my edit
     assert edits(plan) == mine_only(case) and plan.refused.empty
 
 
-@pytest.mark.parametrize("operation", ["merge", "csv", "pickle"])
+@with_cases(["merge", "csv", "pickle"])
 def test_a_frame_that_is_read_now_takes_all_that_differs_for_my_edit(client, case, operation):
     rows = LOST[operation](edited(case))
     codes = [["order_ready", "welcome"]] if case.resource is client.templates else []
@@ -226,7 +233,7 @@ def test_a_frame_that_is_read_now_takes_all_that_differs_for_my_edit(client, cas
     assert len(plan) == 2 and plan.refused.empty
 
 
-@pytest.mark.parametrize("operation", [*KEPT, *LOST])
+@with_cases([*KEPT, *LOST], share=1)
 def test_a_frame_that_nobody_edited_is_nothing_to_do(case, operation, client):
     codes = [["order_ready", "welcome"]] if case.resource is client.templates else []
     full = {} if case.field in ("name", "events") else {"full": True}
@@ -235,7 +242,7 @@ def test_a_frame_that_nobody_edited_is_nothing_to_do(case, operation, client):
     assert len(plan) == 0 and plan.refused.empty
 
 
-@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+@with_cases(["csv", "xlsx"], "kind", len(CASES))
 def test_a_file_of_ours_that_nobody_edited_is_nothing_to_do(case, kind, tmp_path):
     frame = case.frame
     path = tmp_path / f"frame.{kind}"

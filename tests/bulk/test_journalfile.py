@@ -1,272 +1,298 @@
-"""The file of a journal: it is what was written, or it is refused."""
+"""The file of the journals of a folder: it is what was written, or it is refused."""
 
 from __future__ import annotations
 
+import os
 import random
+import re
 import sqlite3
+import stat
 from collections import Counter
 from contextlib import closing
+from itertools import count
 
 import pytest
 from bulk.journalling import (  # noqa: F401
+    RUN,
     WHOLE,
     change,
+    child,
     created,
-    delete_files,
     events,
+    files,
     folder,
     header,
-    journals,
     killed,
     opened,
-    path_of,
-    read,
-    siblings,
-    summary,
+    run_sql,
 )
+from volume import volume
 
 from chatkit.bulk import journal as module
 from chatkit.bulk.journal import FolderStore
 from chatkit.errors import JournalError
+from chatkit.util.files import hold_account_lock
+
+# --- whose it is, and what it holds -------------------------------------------------------
 
 
-def same_or_refused(path, expected):
-    """Open a damaged journal: it is refused, or nothing is other than it was."""
+@pytest.mark.parametrize("mode", [0o700, 0o755])
+def test_journals_are_for_their_owner_alone(folder, mode):
+    before = os.umask(0)
     try:
-        with opened(path) as journal:
-            assert (journal.header, [*journal.changes()], events(journal)) == expected
-    except JournalError:
-        return "refused"
-    return "same"
-
-
-def flips(content, rng, count):
-    for at in {*range(100), *(rng.randrange(len(content)) for _ in range(count))}:
-        if at < len(content):
-            yield (
-                content[:at]
-                + bytes([content[at] ^ rng.choice([1, 0x80, 0xFF])])
-                + content[at + 1 :]
-            )
-
-
-def test_damage_is_refused_or_harmless(folder):
-    """Bytes of the file are flipped, each in a copy of its own: never is it silently another."""
-    changes = [change(n) for n in range(30)]
-    with created(folder, changes) as journal:
-        for n in range(60):
-            journal.write(n % 30, "intent", live={"name": "Ana"})
+        if mode != 0o700:
+            folder.mkdir(parents=True, mode=mode)  # a folder that is there keeps its rights
+        with created(folder) as journal, hold_account_lock(folder, "account"):
+            journal.write(1, "intent")
             journal.commit()
-        expected = journal.header, [*journal.changes()], events(journal)
-    content, path, seen = path_of(journal).read_bytes(), folder / "flipped.db", Counter()
-    for flipped in flips(content, random.Random(0), 400):
-        delete_files(path)
-        path.write_bytes(flipped)
-        seen[same_or_refused(path, expected)] += 1
-    assert seen["refused"] > 100, seen
-    for size in range(0, len(content), 512):
-        delete_files(path)
-        path.write_bytes(content[:size])
-        assert same_or_refused(path, expected) == "refused"
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    finally:
+        os.umask(before)
+    assert len(modes) == 6  # the file, its log, index and a count; a lock and its holder
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == mode
 
 
-def test_damage_in_the_log_is_refused_or_harmless(killed):
-    """SQLite takes the beginning of a damaged log for the whole of it."""
-    log = killed.with_name(killed.name + "-wal")
-    whole, content, count = killed.read_bytes(), log.read_bytes(), siblings(killed)
-    count = count[f"{killed.name}-count"]
-    expected = header(), [], WHOLE
-    path, seen = killed.with_name("flipped.db"), Counter()
-    for flipped in flips(content, random.Random(0), 200):
-        delete_files(path)
-        for end, part in (("", whole), ("-wal", flipped), ("-count", count)):
-            path.with_name(path.name + end).write_bytes(part)
-        seen[same_or_refused(path, expected)] += 1
-        if path.with_name("flipped.db-wal").exists():  # refused: left as it was
-            assert path.with_name("flipped.db-wal").read_bytes() == flipped
-    assert seen["refused"] > 100, seen
+def test_when_nobody_is_at_work_all_is_in_one_file_and_what_is_deleted_is_gone(folder):
+    store, size = FolderStore(folder), 0
+    for run in ("1", "2", "3"):
+        with created(folder, [change(row=f"Amara {run}-{n}") for n in range(400)], run=run) as one:
+            one.write(1, "intent", live={"name": f"Bo {run}-1"})
+        assert [*files(store)] == [".db"]
+        size = size or store.path.stat().st_size
+    assert b"Amara 2-7" in files(store)[".db"] and b"Bo 2-1" in files(store)[".db"]
+    with created(folder, run="4") as at_work:
+        at_work.write(1, "intent")
+        at_work.commit()
+        store.delete("2")
+        content = b"".join(files(store).values())
+        assert b"Amara 2-" not in content and b"Bo 2-" not in content
+    assert b"Amara 3-7" in files(store)[".db"]
+    store.delete("1")
+    assert store.path.stat().st_size < 1.5 * size, "the file shrinks"
+    store.delete("3"), store.delete("4"), store.delete("none")
+    assert [*files(store)] == [".db"] and store.runs() == []
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "DELETE FROM chatkit_event WHERE seq = 5",
-        "UPDATE chatkit_event SET detail = '{\"group\":1}' WHERE seq = 5",
-        "UPDATE chatkit_event SET n = NULL WHERE seq = 5",
-        "UPDATE chatkit_event SET n = 5 WHERE seq = 5",
-        "UPDATE chatkit_event SET chain = chain + 1 WHERE seq = 5",
-        "DELETE FROM chatkit_event WHERE seq > 1; UPDATE chatkit_event SET what = 'finished'",
-        "UPDATE chatkit_event SET detail = CAST(X'FF41' AS TEXT) WHERE seq = 5",
-        "UPDATE chatkit_change SET body = replace(body, 'Ana', 'Eva')",
-        "DELETE FROM chatkit_change",
-        "UPDATE chatkit_run SET header = replace(header, '1001', '1002')",
-        "DELETE FROM chatkit_run",
-        "DROP TABLE chatkit_event",
-        "DROP TABLE chatkit_run",
-    ],
-)
-def test_what_was_changed_by_other_means_is_refused_with_a_next_step(folder, damage):
-    with created(folder, [change()]) as journal:
-        for n in range(9):
-            journal.write(n, "intent", group=0)
-    with closing(sqlite3.connect(path_of(journal))) as connection:
-        connection.executescript(damage)
-    with pytest.raises(JournalError, match=r"is damaged: .*Plan again from a fresh frame"):
-        opened(path_of(journal))
+# --- the end of a process -----------------------------------------------------------------
 
 
-def test_a_file_that_is_no_journal_is_refused_and_left_alone(folder, tmp_path):
-    files = {"text": b"a letter to the reader " * 200, "empty": b""}
-    for name, content in files.items():
-        (tmp_path / f"{name}.db").write_bytes(content)
-    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
-        connection.execute("CREATE TABLE t (a)")
-    for name in ("text", "empty", "other", "missing"):
-        path = tmp_path / f"{name}.db"
-        before = path.read_bytes() if path.exists() else None
-        for look in (opened, read):
-            with pytest.raises(JournalError, match=name):
-                look(path)
-        assert summary(path)[2:] == (None, None)
-        assert (path.read_bytes() if path.exists() else None) == before
-
-
-@pytest.mark.parametrize("other", [0, 3, 5])
-def test_a_journal_of_another_version_is_refused_in_one_sentence(folder, other):
-    created(folder).close()
-    (path,) = journals(folder)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE chatkit_journals SET version = ?", (other,))
-        connection.commit()
-    content = path.read_bytes()
-    for look in (opened, read):
-        with pytest.raises(
-            JournalError, match=rf"has version {other} .* reads version 4: use the chatkit"
-        ):
-            look(path)
-    assert summary(path).header is None
-    assert path.read_bytes() == content
-
-
-def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(killed):
-    """After a failed sync the log may be in memory alone, though it can be read."""
-    log, copy = killed.with_name(killed.name + "-wal"), killed.parent / "copy" / killed.name
-    assert log.stat().st_size > 0
-    with opened(killed):
-        assert log.stat().st_size == 0
-        copy.parent.mkdir()
-        copy.write_bytes(killed.read_bytes())
-    with opened(copy) as journal:
-        assert events(journal) == WHOLE
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    """Shorten the wait for a locked file."""
-    monkeypatch.setattr(module, "_WAIT", 0.05)
-
-
-def test_a_journal_that_another_program_has_locked_is_not_called_damaged(folder, impatient):
-    created(folder).close()
-    (path,) = journals(folder)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("PRAGMA locking_mode = EXCLUSIVE")
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(JournalError, match="cannot be used: another process is using it"):
-            opened(path)
-        assert summary(path).header is None
-    opened(path).close()
-
-
-def test_damage_that_would_hurt_later_is_refused_though_all_can_be_read(folder):
-    with created(folder) as journal:
+def test_what_was_committed_survives_a_kill_and_the_rest_is_gone(killed):
+    assert {*files(killed)} == {".db", ".db-wal", f"{RUN}.count"}
+    with created(killed, run="another") as journal:  # is what folds the log in
         journal.write(1, "intent")
-    content = bytearray(path_of(journal).read_bytes())
-    at = content.rindex(b"\x0d\x00\x00\x00\x01")  # the page of the event: a leaf with one cell
-    content[at + 7] += 9  # the number of free bytes in fragments
-    path_of(journal).write_bytes(content)
-    with pytest.raises(JournalError, match=r"is damaged: .*[Ff]ragmentation"):
-        opened(path_of(journal))
-
-
-def test_a_list_of_runs_reads_no_journal_wholly(folder):
-    """Damage far from header and last event is reported when the journal is read."""
-    with created(folder, [change(row="a" * 40_000)]) as journal:
-        journal.write(None, "finished")
-    path = path_of(journal)
-    content = path.read_bytes()
-    path.write_bytes(content.replace(b"a" * 2_000, b"b" * 2_000))
-    assert summary(path).last.what == "finished"
-    with pytest.raises(JournalError, match="not those that were written"):
-        read(path)
-
-
-def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
-    with closing(sqlite3.connect(killed)) as reader:
-        rows = reader.execute("SELECT seq FROM chatkit_event")
-        assert next(rows) == (1,)
-        with pytest.raises(JournalError, match=r"another process is (reading|using) it"):
-            opened(killed)
-        rows.close()
+    with killed.read(RUN) as journal:
+        assert events(journal) == WHOLE
     with opened(killed) as journal:
         assert events(journal) == WHOLE
+        journal.write(None, "resumed")
+        journal.commit()
+        assert events(journal) == [*WHOLE, (None, "resumed", {})]
+    assert [*files(killed)] == [".db"]
 
 
-def test_a_journal_that_is_deleted_while_it_is_opened_is_no_fault_of_the_disk(folder, monkeypatch):
-    """SQLite has the file, and does not find its name when it opens the log: an I/O error."""
-    created(folder, [change()]).close()
-    (path,) = journals(folder)
-    connect = sqlite3.connect
+def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(killed, tmp_path):
+    """After a failed sync the log may be in memory alone, though it can be read."""
+    assert files(killed)[".db-wal"]
+    with opened(killed):
+        assert files(killed)[".db-wal"] == b""
+        copy = FolderStore(tmp_path / "copy")
+        copy.folder.mkdir()
+        copy.path.write_bytes(files(killed)[".db"])
+    with copy.read(RUN) as journal:
+        assert events(journal) == WHOLE
 
-    def deleted_then(*arguments, **options):
-        connection = connect(*arguments, **options)
-        delete_files(path)
-        return connection
 
-    monkeypatch.setattr(sqlite3, "connect", deleted_then)
-    with pytest.raises(JournalError, match="it has been deleted in the meantime"):
-        read(path)
-    assert list(folder.iterdir()) == []
+# --- damage -------------------------------------------------------------------------------
+
+
+def put(store, content):
+    """Make the files of a store these."""
+    store.folder.mkdir(exist_ok=True)
+    for path in store.folder.iterdir():
+        path.unlink()
+    for end, data in content.items():
+        name = end if end.endswith(".count") else f"chatkit-journal{end}"
+        (store.folder / name).write_bytes(data)
+
+
+def same_or_refused(store, expected):
+    """Read damaged journals: they are refused, or nothing is other than it was."""
+    try:
+        with store.read(RUN) as journal:
+            assert (journal.header, [*journal.changes()], events(journal)) == expected
+        [kept, *_] = [kept for kept in store.summaries() if kept.run == RUN]
+        assert kept.header in (expected[0], None)
+        with opened(store):
+            return "same"
+    except JournalError:
+        return "refused"
+
+
+def flips(content, rng, number):
+    for at in {*range(100), *(rng.randrange(len(content)) for _ in range(number))}:
+        if at < len(content):
+            flipped = bytearray(content)
+            flipped[at] ^= rng.choice([1, 0x80, 0xFF])
+            yield bytes(flipped)
+
+
+@pytest.mark.parametrize("place", [".db", ".db-wal"])
+def test_damage_is_refused_or_harmless(killed, tmp_path, place):
+    """Bytes are flipped, each in a copy of its own: never is a run silently another.
+
+    SQLite takes the beginning of a damaged log for the whole of it.
+    """
+    copy, seen = FolderStore(tmp_path / "copy"), Counter()
+    content = files(killed)
+    with killed.read(RUN) as journal:  # which folds the log in
+        expected = journal.header, [*journal.changes()], events(journal)
+    if place == ".db":
+        created(killed, [change(n) for n in range(30)], run="another").close()
+        content = files(killed)
+    for flipped in flips(content[place], random.Random(0), volume(250)):
+        put(copy, content | {place: flipped})
+        seen[same_or_refused(copy, expected)] += 1
+    for size in range(512, len(content[place]), 4096):
+        put(copy, content | {place: content[place][:size]})
+        seen[same_or_refused(copy, expected)] += 1
+    assert seen["refused"] > 40, seen
+
+
+@pytest.mark.parametrize("content", [b"a letter to the reader " * 200, b"SQLite format 3\0" * 99])
+def test_a_file_that_is_no_database_is_refused_with_its_name_and_left_alone(folder, content):
+    folder.mkdir(parents=True)
+    store = FolderStore(folder)
+    store.path.write_bytes(content)
+    for use in (store.runs, store.summaries, lambda: store.read(RUN), lambda: created(store)):
+        refused = pytest.raises(JournalError, match=r"chatkit-journal\.db is damaged \(file is not")
+        with refused as caught:
+            use()
+        assert "Move it away" in str(caught.value)
+    assert store.path.read_bytes() == content
+    store.path.unlink()
+    created(store).close()
+    with pytest.raises(JournalError, match="has no header, or has been deleted"):
+        store.read("another")
+
+
+def test_a_page_that_is_damaged_leaves_the_other_runs_usable(folder):
+    store = FolderStore(folder)
+    for run in ("1", "2", "3"):
+        with created(store, [change(row=f"{run * 9}{n}") for n in range(99)], run=run) as journal:
+            for n in range(99):
+                journal.write(n, "intent", live=f"live of {run}")
+            journal.write(None, "finished")
+    [(page,)] = run_sql(store, "PRAGMA page_size")
+    content = store.path.read_bytes()
+    for at in range(page, len(content), page):
+        if {*re.findall(rb"live of (\d)", content[at : at + page])} == {b"3"}:
+            content = content[:at] + b"\xff" * 99 + content[at + 99 :]
+    store.path.write_bytes(content)
+    assert store.runs() == ["1", "2", "3"]
+    assert [kept.header is None for kept in store.summaries()] == [False, False, True]
+    for use in (store.read, lambda run: opened(store, run)):
+        with pytest.raises(JournalError, match=r"The journal 3 is damaged: .*malformed"):
+            use("3")
+    for run in ("1", "2"):
+        with opened(store, run) as journal:
+            journal.write(None, "resumed")
+
+
+# --- a log that was lost, and the number of events ----------------------------------------
 
 
 def test_a_count_that_a_power_cut_spoilt_is_not_believed(killed):
     for content in (b"", b"\0" * 20, b"\xff" * 20, b"00000000000000000007"):
-        killed.with_name(f"{killed.name}-count").write_bytes(content)
-        with read(killed) as journal:
+        (killed.folder / f"{RUN}.count").write_bytes(content)
+        with killed.read(RUN) as journal:
             assert events(journal) == WHOLE
 
 
-@pytest.mark.parametrize("lost", [0, 1])
-def test_a_journal_that_lost_its_last_committed_event_is_refused(folder, tmp_path, lost):
-    """The rest is a valid chain: only the count beside the file shows the loss."""
-    with created(folder, [change()]) as journal:
-        for _ in range(3):
-            journal.write(0, "intent", attempt=1)
-        journal.commit()
-        copy = tmp_path / path_of(journal).name
-        for name, content in {path_of(journal).name: path_of(journal).read_bytes()}.items():
-            (tmp_path / name).write_bytes(content)
-        for name, content in siblings(path_of(journal)).items():
-            (tmp_path / name).write_bytes(content)
-        with closing(sqlite3.connect(copy)) as connection:
-            connection.execute("DELETE FROM chatkit_event WHERE seq > ?", (3 - lost,))
-            connection.commit()
-        (tmp_path / f"{copy.name}-count").write_bytes(b"%020d" % 3)
-        if lost:
-            with pytest.raises(JournalError, match="it holds 2 events, and 3 were committed"):
-                opened(copy)
-        else:
-            with opened(copy) as whole:
-                assert len(events(whole)) == 3
+def test_a_log_that_was_lost_is_not_taken_for_a_short_run(killed):
+    created(killed, run="another").close()
+    put(killed, files(killed) | {f"{RUN}.count": b"%020d" % 41})
+    for use in (killed.read, lambda run: opened(killed, run)):
+        with pytest.raises(JournalError, match="it holds 40 events, and 41 were committed"):
+            use(RUN)
+    killed.read("another").close()
+    killed.delete(RUN)
+    assert [*files(killed)] == [".db"]
 
 
-@pytest.mark.parametrize("place", ["_write_changes", "sync_folder"])
-def test_of_a_journal_that_could_not_be_made_nothing_stays(folder, monkeypatch, place):
-    def broken(*_):
-        raise OSError("the disk is gone")
+# --- several processes and threads --------------------------------------------------------
 
-    monkeypatch.setattr(module, place, broken)
-    with pytest.raises(JournalError, match=r"the disk is gone\. Nothing was sent"):
-        created(folder, [change()])
-    assert not [path for path in folder.iterdir() if path.suffix != ".db"]
-    assert FolderStore(folder).runs() == []
+
+def test_a_file_that_another_program_has_locked_is_not_called_damaged(folder, monkeypatch):
+    monkeypatch.setattr(module, "_WAIT", 0.05)
+    created(folder).close()
+    store = FolderStore(folder)
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        store.read(RUN).close()  # who reads does not wait for who writes
+        with pytest.raises(JournalError, match=r"cannot be .*another process is using"):
+            opened(store)
+        other.execute("COMMIT")
+        with created(store, run="another") as journal:
+            journal.write(1, "intent")
+            journal.commit()
+            other.execute("BEGIN")
+            other.execute("SELECT header FROM chatkit_run").fetchall()
+            journal.write(2, "intent")  # nor who writes for who reads
+            journal.commit()
+            with pytest.raises(JournalError, match="another process is using"):
+                opened(store)
+            other.execute("COMMIT")
+    opened(store).close()
+
+
+WRITER = """
+import sys, threading
+from pathlib import Path
+from bulk.journalling import change, created, opened
+from chatkit.bulk.journal import FolderStore
+store, name, failed = FolderStore(Path(sys.argv[1])), sys.argv[2], []
+def write(thread):
+    try:
+        run = f"20261120-{name}-{thread}"
+        with created(store, [change(n) for n in range(50)], run=run) as journal:
+            for n in range(50):
+                journal.write(n, "intent")
+                journal.write(n, "answered")
+                journal.commit()
+        with opened(store, run) as journal:
+            journal.write(None, "finished")
+        created(store, [change()], run=f"{run}-gone").close()
+        store.delete(f"{run}-gone")
+    except BaseException as error:
+        failed.append(repr(error))
+threads = [threading.Thread(target=write, args=[n]) for n in range(4)]
+for step in (threading.Thread.start, threading.Thread.join):
+    for thread in threads:
+        step(thread)
+print(*failed, sep="\\n", flush=True)
+"""
+
+
+def test_processes_and_threads_write_read_and_delete_journals_in_one_file_at_once(folder):
+    """A reader whose journal is deleted gets a clear error."""
+    store, read = FolderStore(folder), 0
+    with child(WRITER, folder, "a") as first, child(WRITER, folder, "b") as second:
+        for _ in count():
+            ended = first.poll() is not None and second.poll() is not None
+            for kept in store.summaries():
+                try:
+                    with kept.read() as journal:
+                        read += len(events(journal))
+                except JournalError as error:
+                    assert "has been deleted" in str(error) and kept.run.endswith("-gone")
+            if ended:
+                break
+        assert first.stdout.read().strip() == second.stdout.read().strip() == ""
+    assert read
+    summaries = store.summaries()
+    assert [kept.run for kept in summaries] == [f"20261120-{n}-{m}" for n in "ab" for m in range(4)]
+    assert {kept.last.what for kept in summaries} == {"finished"}
+    for kept in summaries:
+        with kept.read() as journal:
+            assert len(events(journal)) == 101 and journal.header.run == header(kept.run).run

@@ -1,16 +1,114 @@
+"""The lines of a change: which fields are shown, how far, and what is never shown."""
+
 from copy import deepcopy
 from typing import Any
 
-import chatkit
+import pytest
+from documents import DOCUMENT
+
 from chatkit.bulk.changes import Change
 from chatkit.bulk.rendering import DEPTH, FIELDS, make_change_label, make_change_lines
 
+Lines = list[tuple[str, str, str]]
+NUMBER = "+44 7700900001"
+SECRET = "4f1c" * 16
+ADDRESS = "https://hooks.example/" + "a" * 60
+CONTACT = {"country_code": "+44", "number": "7700900001", "name": "Ana", "tags": []}
+LONG = {"type": "text", "text": "A" * 80}
+FLOW = {"version": "7.3", "screens": [{"id": f"S{n}", "title": "T" * 80} for n in range(3)]}
 
-def update(before: dict[str, Any], after: dict[str, Any], **more: Any) -> Change:
-    return Change(1, "update", 1, more.pop("label", "+44 7700900001"), before, after, **more)
+
+def update(before: dict[str, Any], after: dict[str, Any]) -> Change:
+    return Change(1, "update", 1, NUMBER, before, after)
 
 
-def message(change: Change) -> list[tuple[str, str, str]]:
+def create(label: str, after: dict[str, Any], code: str | None = None) -> Change:
+    return Change(1, "create", "en" if code else None, label, {}, after, code)
+
+
+def edited(change: Any) -> dict[str, Any]:
+    document = deepcopy(FLOW)
+    change(document["screens"])
+    return document
+
+
+def rename_all(screens: list[Any]) -> None:
+    for screen in screens:
+        screen |= {"id": screen["id"] + "X", "title": "New"}
+
+
+CASES: dict[str, tuple[Change, Lines]] = {
+    "a line for each field": (
+        update({"name": "Ana", "is_active": True}, {"name": "Ana Lima", "is_active": False}),
+        [("name", '"Ana"', '"Ana Lima"'), ("is_active", "True", "False")],
+    ),
+    "hidden": (update({}, {"raw": "x"}), [("raw", "(not shown)", '"x"')]),
+    "empty": (update({"name": ""}, {"name": "Ana"}), [("name", "(empty)", '"Ana"')]),
+    "none": (update({"name": None}, {"name": "Ana"}), [("name", "(none)", '"Ana"')]),
+    "a create shows what it sends": (
+        create("7700900001", CONTACT),
+        [("country_code", "", '"+44"'), ("name", "", '"Ana"'), ("tags", "", "[]")],
+    ),
+    "a delete shows what goes": (
+        Change(1, "delete", 1, "7700900001", CONTACT),
+        [("country_code", '"+44"', ""), ("name", '"Ana"', "")],
+    ),
+    "what the label says": (
+        create("+44 7700", {"country_code": "+44", "number": "7700"}), []
+    ),
+    "what a label with a template code says": (
+        create("order_ready/en", {"lang_code": "en", "text": "Hi"}, "order_ready"),
+        [("text", "", '"Hi"')],
+    ),
+    "an update says again what the label says": (
+        update({"number": "7700900009"}, {"number": "7700900001"}),
+        [("number", '"7700900009"', '"7700900001"')],
+    ),
+    "the places of a document that differ": (
+        update(
+            {"flow_json": FLOW}, {"flow_json": edited(lambda screens: screens[0].update(id="X"))}
+        ),
+        [("flow_json/screens/0/id", '"S0"', '"X"')],
+    ),
+    "what is gone from a document": (
+        update({"flow_json": FLOW}, {"flow_json": edited(lambda screens: screens[1].pop("id"))}),
+        [("flow_json/screens/1/id", '"S1"', "(absent)")],
+    ),
+    "a document that differs all over": (
+        update({"flow_json": FLOW, "name": "a"}, {"flow_json": edited(rename_all), "name": "b"}),
+        [
+            ("flow_json/screens/0/id", '"S0"', '"S0X"'),
+            ("flow_json/screens/0/title", f'"{"T" * 39}…"', '"New"'),
+            ("flow_json/screens/1/id", '"S1"', '"S1X"'),
+            ("flow_json", "", f"… and {6 - DEPTH} more differences"), ("name", '"a"', '"b"'),
+        ],
+    ),
+    "a null where nothing was, alone": (
+        update({"headers": [LONG | {"link": None}]}, {"headers": [LONG]}),
+        [("headers/0/link", "(none)", "(absent)")],
+    ),
+    "a new document": (
+        create("Order", {"flow_json": DOCUMENT}), [("flow_json", "", "1 screen, version 7.3")]
+    ),
+    "small lists and objects": (
+        update({"events": ["*"], "variables": {"1": "Ana"}},
+               {"events": ["a", "b"], "variables": {"1": "Bo"}}),
+        [("events", '["*"]', '["a", "b"]'), ("variables", '{"1": "Ana"}', '{"1": "Bo"}')],
+    ),
+    "many fields": (
+        create("en", {f"field_{n}": n for n in range(FIELDS + 5)}),
+        [*((f"field_{n}", "", str(n)) for n in range(FIELDS)), ("", "", "… and 5 more fields")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_lines_of_a_change(name: str) -> None:
+    change, lines = CASES[name]
+    assert message(change) == lines
+
+
+def message(change: Change) -> Lines:
     """The lines of a change as text, "" for a side that there is not."""
     return [
         (field, str(before or ""), str(after or ""))
@@ -18,132 +116,35 @@ def message(change: Change) -> list[tuple[str, str, str]]:
     ]
 
 
-def document() -> dict[str, Any]:
-    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
-        result: dict[str, Any] = client.flows.frame(full=True)["flow_json"].iloc[0]
-    return result
+def test_a_label_that_is_cut_is_said_again_and_a_null_is_no_line_beside_others() -> None:
+    assert [line[0] for line in message(create(ADDRESS, {"url": ADDRESS}))] == ["url"]
+    other = LONG | {"text": "B" * 80, "file_name": None}
+    change = update({"headers": [LONG | {"link": None}]}, {"headers": [other]})
+    assert [line[0] for line in message(change)] == ["headers/0/text"]
 
 
-def test_an_update_has_a_line_for_each_field() -> None:
-    change = update({"name": "Ana", "is_active": True}, {"name": "Ana Lima", "is_active": False})
-    assert message(change) == [("name", '"Ana"', '"Ana Lima"'), ("is_active", "True", "False")]
+@pytest.mark.parametrize(
+    "change",
+    [
+        create("x", {"webhook_secret": SECRET}),
+        Change(1, "delete", 1, "x", {"verify_token": SECRET}),
+        update({"webhook_secret": SECRET}, {"webhook_secret": "new" + SECRET}),
+        update({"webhook_secret": SECRET}, {"webhook_secret": None}),
+        update({}, {"Authorization": SECRET}),
+    ],
+)
+def test_a_secret_is_never_shown(change: Change) -> None:
+    assert SECRET not in str(message(change))
+    assert "(not shown)" in str(message(change))
 
 
-def test_a_field_that_the_service_does_not_show_is_told_from_an_empty_one() -> None:
-    assert message(update({}, {"flow_json_raw": "x"})) == [("flow_json_raw", "(not shown)", '"x"')]
-    assert message(update({"name": ""}, {"name": "Ana"})) == [("name", "(empty)", '"Ana"')]
-    assert message(update({"name": None}, {"name": "Ana"})) == [("name", "(none)", '"Ana"')]
-
-
-def test_a_create_shows_what_it_sends_and_a_delete_what_goes() -> None:
-    fields = {"country_code": "+44", "number": "7700900001", "name": "Ana", "tags": []}
-    create = Change(1, "create", None, "7700900001", {}, fields)
-    assert message(create) == [
-        ("country_code", "", '"+44"'),
-        ("name", "", '"Ana"'),
-        ("tags", "", "[]"),
-    ]
-    delete = Change(1, "delete", 1, "7700900001", fields)
-    assert message(delete) == [("country_code", '"+44"', ""), ("name", '"Ana"', "")]
-
-
-def test_what_the_label_says_is_not_said_again_unless_the_label_is_cut() -> None:
-    contact = Change(1, "create", None, "+44 7700", {}, {"country_code": "+44", "number": "7700"})
-    assert message(contact) == []
-    content = Change(
-        1, "create", "en", "order_ready/en", {}, {"lang_code": "en", "text": "Hi"}, "order_ready"
-    )
-    assert message(content) == [("text", "", '"Hi"')]
-    address = "https://hooks.example/" + "a" * 60
-    assert [
-        line[0] for line in message(Change(1, "create", None, address, {}, {"url": address}))
-    ] == ["url"]
-
-
-def test_an_update_says_again_what_the_label_says() -> None:
-    change = update({"number": "7700900009"}, {"number": "7700900001"})
-    assert message(change) == [("number", '"7700900009"', '"7700900001"')]
-
-
-def test_a_document_shows_the_places_that_differ() -> None:
-    before = document()
-    after = deepcopy(before)
-    after["screens"][0]["title"] = "Mend a bike"
-    del after["screens"][1]["layout"]["children"][0]
-    result = message(update({"flow_json": before}, {"flow_json": after}, label="Book a repair"))
-    assert [line[0] for line in result] == [
-        "flow_json/screens/0/title",
-        "flow_json/screens/1/layout/children/0",
-    ]
-    assert result[0][1:] == ('"Book a repair"', '"Mend a bike"')
-    assert result[1][1].startswith('{"type": "CalendarPicker"')
-    assert result[1][2] == "(absent)"
-
-
-def test_a_null_where_nothing_was_is_no_line_beside_others() -> None:
-    before = {"headers": [{"type": "text", "text": "A" * 80, "link": None}]}
-    after = {"headers": [{"type": "text", "text": "B" * 80, "file_name": None}]}
-    assert [line[0] for line in message(update(before, after))] == ["headers/0/text"]
-    alone = update(before, {"headers": [{"type": "text", "text": "A" * 80}]})
-    assert message(alone) == [("headers/0/link", "(none)", "(absent)")]
-
-
-def test_a_document_that_differs_all_over_is_folded() -> None:
-    before = document()
-    after = deepcopy(before)
-    for screen in after["screens"]:
-        screen |= {"id": screen["id"] + "X", "title": "New"}
-    result = message(update({"flow_json": before, "name": "a"}, {"flow_json": after, "name": "b"}))
-    places = 2 * len(before["screens"])
-    assert result[DEPTH] == ("flow_json", "", f"… and {places - DEPTH} more differences")
-    assert result[DEPTH + 1 :] == [("name", '"a"', '"b"')]
-
-
-def test_a_new_document_is_summarised() -> None:
-    change = Change(1, "create", None, "Book a repair", {}, {"flow_json": document()})
-    assert message(change) == [("flow_json", "", "3 screens, version 7.3")]
-    assert message(update({}, {"flow_json": document()}))[0][2] == "3 screens, version 7.3"
-
-
-def test_small_lists_and_objects_are_shown_whole() -> None:
-    change = update(
-        {"events": ["*"], "variables": {"1": "Ana"}},
-        {"events": ["a", "b"], "variables": {"1": "Bo"}},
-    )
-    assert message(change) == [
-        ("events", '["*"]', '["a", "b"]'),
-        ("variables", '{"1": "Ana"}', '{"1": "Bo"}'),
-    ]
-
-
-def test_many_fields_are_folded() -> None:
-    fields = {f"field_{n}": n for n in range(FIELDS + 5)}
-    result = message(Change(1, "create", None, "en", {}, fields))
-    assert len(result) == FIELDS + 1
-    assert result[-1] == ("", "", "… and 5 more fields")
-
-
-def test_a_secret_is_never_shown() -> None:
-    marker = "4f1c" * 16
-    changes = [
-        Change(1, "create", None, "x", {}, {"webhook_secret": marker}),
-        Change(1, "delete", 1, "x", {"verify_token": marker}),
-        update({"webhook_secret": marker}, {"webhook_secret": "new" + marker}),
-        update({"webhook_secret": marker}, {"webhook_secret": None}),
-        update({}, {"Authorization": marker}),
-    ]
-    for change in changes:
-        assert marker not in str(message(change))
-        assert "(not shown)" in str(message(change))
-
-
-def test_a_label_names_its_template_once() -> None:
-    fields = {"text": "Hi"}
-    assert (
-        make_change_label(Change(1, "create", "en", "en", {}, fields, "order_ready"))
-        == "order_ready en"
-    )
-    assert make_change_label(
-        Change(1, "create", "en", "order_ready/en", {}, fields, "order_ready")
-    ) == ("order_ready/en")
-    assert make_change_label(Change(1, "create", None, "a\u202eb", {}, fields)) == "a⟨U+202E⟩b"
+@pytest.mark.parametrize(
+    ("label", "code", "shown"),
+    [
+        ("en", "order_ready", "order_ready en"),
+        ("order_ready/en", "order_ready", "order_ready/en"),
+        ("a\u202eb", None, "a⟨U+202E⟩b"),
+    ],
+)
+def test_a_label_names_its_template_once(label: str, code: str | None, shown: str) -> None:
+    assert make_change_label(create(label, {"text": "Hi"}, code)) == shown

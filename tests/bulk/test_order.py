@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import pandas as pd
-import pytest
-from bulk.applying import stop_by
 from bulk.planning import (  # noqa: F401
     active,
     client,
@@ -18,7 +16,6 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk.apply import Interrupt
 
 
 def edited(sandbox, client, count=60):
@@ -48,21 +45,3 @@ def test_deletes_go_before_updates_before_creates_and_numbers_are_given_before_t
     assert len(writes(sandbox)) == before + 80, "applied again, it sends nothing"
     back = chatkit.undo(result, client).apply()
     assert Counter(states(back)) == {"applied": 80}
-
-
-@pytest.mark.parametrize("stop", [3, 25, 70])
-def test_a_run_that_was_stopped_goes_on_with_the_rows_that_are_left(sandbox, client, stop):
-    plan = edited(sandbox, client)
-    interrupt = Interrupt()
-
-    def watch(done, of):
-        if done >= stop:
-            interrupt.ask()
-
-    half = stop_by(plan, interrupt).apply(many=True, watch=watch, concurrency=2)
-    left = Counter(states(half))["not sent"]
-    assert len(half) == 80 and left > 0
-    whole = chatkit.resume(plan.id, client)
-    assert Counter(states(whole)) == {"applied": 80}
-    assert list(whole.key.notna()) == [True] * 80
-    assert len(active(sandbox, "contacts")) == 60

@@ -196,9 +196,7 @@ def test_success_false_is_a_refusal_and_changes_nothing() -> None:
 # --- looking goes wrong too -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "fault", ["500", "HTML", "truncated", "reset in the body", "closed", "empty"]
-)
+@pytest.mark.parametrize("fault", ["HTML", "closed"])
 def test_while_it_cannot_be_looked_for_it_is_unknown_and_never_sent_again(fault: str) -> None:
     """The faults meet the first looks; what is left open is found when the run is resumed."""
 

@@ -61,14 +61,6 @@ def test_changing_more_than_30_percent_asks_from_10_records_on(
     assert states(plan.apply(many=True)) == ["applied"] * edited
 
 
-def test_the_share_counts_deletes_and_never_creates(sandbox, client):
-    ids = contacts(sandbox, 10)
-    new = [number(n) for n in range(20, 40)]
-    frame = pd.DataFrame({"number": new, "country_code": "+1"})
-    assert client.contacts.plan(frame, delete=ids[:3]).objections() == []
-    assert "changes 4 of 10 contacts" in client.contacts.plan(frame, delete=ids[:4]).objections()[0]
-
-
 def test_the_share_is_of_all_records_though_the_frame_shows_some(sandbox, client):
     contacts(sandbox, 20)
     frame = client.contacts.frame(search=number(1)).assign(name="Zoë")
@@ -104,17 +96,6 @@ def test_what_can_never_be_undone_asks(sandbox, client):
             plan.apply(many=True)
         assert states(plan.apply(irreversible=True)) == ["applied"]
     assert active(sandbox, "flows") == active(sandbox, "webhooks") == {}
-
-
-def test_rows_that_are_refused_ask_and_no_argument_of_apply_allows_them(sandbox, client):
-    contacts(sandbox, 12)
-    frame = renamed(client, 2)
-    frame.iloc[5, frame.columns.get_loc("number")] = "?"
-    plan = client.contacts.plan(frame)
-    [message] = plan.objections(many=True, irreversible=True)
-    assert message.startswith("1 row cannot be planned") and "skip_invalid=True" in message
-    with untouched(sandbox), pytest.raises(chatkit.errors.PlanRefused):
-        plan.apply(many=True, irreversible=True)
 
 
 def test_all_objections_are_told_at_once(sandbox, client):
@@ -300,18 +281,6 @@ def test_a_run_that_goes_on_keeps_its_rate_and_its_bar_ends_at_what_is_done(sand
 
 
 # --- once -----------------------------------------------------------------------------------
-
-
-def test_applied_twice_it_sends_nothing_the_second_time(sandbox, client):
-    contacts(sandbox, 12)
-    new = pd.DataFrame({"number": ["2025550177"], "country_code": "+1", "name": "Bo"})
-    plan = client.contacts.plan(new)
-    first = plan.apply()
-    before = len(log(sandbox))
-    again = plan.apply()
-    assert len(log(sandbox)) == before
-    pd.testing.assert_frame_equal(first, again)
-    assert len(chatkit.runs(client)) == 1
 
 
 @pytest.mark.parametrize("loaded_first", [True, False])

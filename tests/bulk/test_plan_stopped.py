@@ -34,29 +34,7 @@ def newcomers(count):
     return pd.DataFrame({"number": [number(n) for n in range(count)], "country_code": "+1"})
 
 
-def refusing(sandbox, after=0):
-    """A client of a service that refuses every write, or all after the first few."""
-    seen = []
-
-    def refuse(method, target, headers, body):
-        if method != "GET":
-            seen.append(target)
-            if len(seen) > after:
-                return 422, JSON, b'{"message": "not today"}'
-        return sandbox.answer(method, target, headers, body)
-
-    return through(sandbox, refuse), seen
-
-
 # --- the canary -----------------------------------------------------------------------------
-
-
-def test_a_plan_of_100_rows_has_no_canary_but_the_breaker(sandbox):
-    client, seen = refusing(sandbox)
-    result = client.contacts.plan(newcomers(100)).apply(concurrency=1)
-    assert len(seen) == 10
-    assert result["state"].value_counts().to_dict() == {"not sent": 90, "failed": 10}
-    assert "10 rows in a row were refused" in result.chatkit.summary()
 
 
 @pytest.mark.parametrize("status", [403, 404, 401])

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from bulk.applying import kept_at
-from bulk.journalling import created
+from bulk.journalling import ACCOUNT, created, folder, store  # noqa: F401
 from bulk.planning import client, number, sandbox  # noqa: F401
 
 import chatkit
@@ -147,46 +147,29 @@ def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
         plan = client.contacts.plan(newcomers(2))
         plan.apply()
     run = plan.id
-    assert [path.suffix for path in (tmp_path / "runs").glob("*.db")] == [".db"]
+    assert open_store(tmp_path / "runs").runs() == [run]
     assert chatkit.runs().state[run] == "finished"
     assert len(chatkit.account.journal(run))
 
 
 # --- which runs lie there ---------------------------------------------------------------------
 
-ACCOUNT, OTHER = "https://api.example.com 1001", "https://api.example.com 1002"
 
-
-def test_runs_that_have_not_come_to_their_end_are_told_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
-    folder = stores.get_journal_folder(passing=False)
-
-    def left(run, *events, **fields):
-        with created(folder, run=run, **fields) as kept:
-            for what in events:
+def test_runs_that_have_not_come_to_their_end_are_described_in_one_line(store, monkeypatch):
+    monkeypatch.setattr(stores, "open_store", lambda: store)
+    expected = ("", "", ", was interrupted: ", ", as was 1 before it (", ", as were 2 before it (")
+    runs = (["started", "finished"], ["started"], ["started", "stopped"], [], ["started"])
+    for n, (whats, line) in enumerate(zip(runs, expected, strict=True)):
+        with created(store, run=f"19991120-{n}", account="other" if n == 1 else ACCOUNT) as kept:
+            for what in whats:
                 kept.write(None, what)
-            kept.commit()
-
-    left("19991120-1", "started", "finished")
-    left("19991120-2", "started", account=OTHER)
-    assert describe_interrupted_run(ACCOUNT) == ""
-    left("19991120-3", "started", "stopped")
-    assert describe_interrupted_run(ACCOUNT).startswith("A run of 0 changes, begun on ")
-    assert describe_interrupted_run(ACCOUNT).endswith(
-        ", was interrupted: chatkit.resume('19991120-3') goes on with it."
-    )
-    left("19991120-4")
-    assert ", was interrupted, as was 1 before it (chatkit.runs() shows which):" in (
-        describe_interrupted_run(ACCOUNT)
-    )
-    left("19991120-5", "started")
-    assert ", was interrupted, as were 2 before it (" in describe_interrupted_run(ACCOUNT)
-    assert [run.run for run in stores.list_unfinished_runs([ACCOUNT])] == [
-        f"19991120-{n}" for n in (3, 4, 5)
-    ]
-    assert [run.run for run in stores.list_unfinished_runs([ACCOUNT, OTHER])] == [
-        f"19991120-{n}" for n in (2, 3, 4, 5)
-    ]
-    with FolderStore(folder).hold([ACCOUNT]):
+        assert line in describe_interrupted_run(ACCOUNT)
+        assert bool(line) == (
+            f"chatkit.resume('19991120-{n}')" in describe_interrupted_run(ACCOUNT)
+        )
+    assert len(stores.list_unfinished_runs([ACCOUNT, "other"])) == 4
+    with store.hold([ACCOUNT]):
         assert describe_interrupted_run(ACCOUNT) == "", "it is at work"
-        assert [run.run for run in stores.list_unfinished_runs([ACCOUNT, OTHER])] == ["19991120-2"]
+        assert [run.run for run in stores.list_unfinished_runs([ACCOUNT, "other"])] == [
+            "19991120-1"
+        ]

@@ -24,18 +24,15 @@ from bulk.wayward import (
     Service,
     after,
     answers,
-    contact,
-    content,
     deletion,
     dropped,
     first,
-    flow,
+    html,
     lost,
     number_of,
     patch_key,
     plan_of,
     wayward,
-    webhook,
 )
 from internals import middleware_of, store_of
 
@@ -43,9 +40,6 @@ import chatkit
 from chatkit.account import history
 from chatkit.bulk.changes import Change
 from chatkit.resource import get_endpoints
-
-PAGE = b"<html><h1>Please sign in</h1></html>"
-html: Fault = lambda do: (200, {"content-type": "text/html"}, PAGE)  # noqa: E731
 
 
 def twice(do: Callable[[], Answer]) -> Answer:
@@ -142,54 +136,6 @@ def _records(service: Service, kind: str) -> list[dict[str, Any]]:
     return [{n: v for n, v in record.items() if n not in moves} for record in records]
 
 
-def test_a_flow_that_is_made_twice_is_told_with_both_ids_and_taken_back_with_both() -> None:
-    with wayward() as service, service.client() as client:
-        service.on("POST", "flows", twice)
-        result = plan_of(client.flows, [flow(1, "Order"), flow(2, "Menu")]).apply()
-        present = {f["id"] for f in service.all("flows") if f["name"] == "Order"}
-        assert list(result.state) == ["applied", "applied"]
-        assert len(present) == 2 and all(str(key) in result.reason[1] for key in present)
-        assert result.reason[2] == ""
-        back = chatkit.undo(result, client)
-        assert accounted(back, result)
-        assert any("just like" in note and "include_adopted" in note for note in back.notes)
-        both = chatkit.undo(result, client, include_adopted=True)
-        assert list(both.apply().state) == ["applied"] * 3
-        assert service.all("flows") == []
-
-
-def test_where_the_list_cannot_be_read_it_is_not_known_whether_a_flow_is_there_twice(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with wayward() as service, service.client() as client:
-        service.on("GET", "flows", forever=answers(403))
-        result = plan_of(client.flows, [flow(1)]).apply()
-        assert list(result.state) == ["applied"]
-        assert "there twice could not be read" in capsys.readouterr().out
-        assert list(chatkit.runs(client).state) == ["open"]
-        service.on("GET", "flows")
-        assert list(chatkit.resume(result, client).state) == ["applied"]
-        assert list(chatkit.runs(client).state) == ["finished"]
-
-
-@pytest.mark.parametrize("status", [409, 422])
-def test_a_refusal_because_somebody_elses_is_there_stays_one(status: int) -> None:
-    body = json.dumps({"success": False, "message": "It exists"}).encode()
-    with wayward(clash_status=status) as service, service.client() as client:
-        other_records = first(
-            lambda: service.caller.contact(number_of(1), name="Bo"), answers(409, body)
-        )
-        service.on("POST", "contacts", other_records)
-        service.on("POST", "webhooks", answers(status, body))
-        result = plan_of(client.contacts, [contact(1)]).apply()
-        assert list(result.state) == ["conflict"] and "Bo" in result.reason.item()
-        assert accounted(chatkit.undo(result, client), result)
-        result = plan_of(client.webhooks, [webhook(1)]).apply()
-        assert list(result.state) == ["conflict" if status == 409 else "failed"]
-        assert "It exists" in result.reason.item()
-        assert len(service.writes("POST")) == 2
-
-
 # --- every row of a run -----------------------------------------------------------------------
 
 
@@ -233,25 +179,6 @@ def slow_down(service: Service, key: int, fault: Fault) -> Fault:
     return effective
 
 
-def test_a_row_that_reads_back_otherwise_is_taken_back() -> None:
-    """A service that writes names in capitals."""
-    with wayward() as service, service.client() as client:
-        key = service.caller.contact(number_of(1), name="Ana Cruz")
-
-        def capitals(do: Callable[[], Answer]) -> Answer:
-            do()
-            reply = service.caller("PUT", f"/contacts/{key}", {"name": "ZO\u00cb LI"})
-            return reply.status, reply.headers, reply.body
-
-        service.on("PUT", f"contacts/{key}", capitals)
-        result = plan_of(client.contacts, [patch_key(1, key)]).apply()
-        assert list(result.state) == ["differs"]
-        back = chatkit.undo(result, client)
-        assert accounted(back, result) and back.changes[0].before == {"name": "ZO\u00cb LI"}
-        assert list(back.apply().state) == ["applied"]
-        assert [c["first_name"] for c in service.all("contacts")] == ["Ana"]
-
-
 def test_what_somebody_changed_before_a_resume_is_not_taken_back() -> None:
     """Some rows were answered and not read back yet when the run stopped."""
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
@@ -272,24 +199,6 @@ def test_what_somebody_changed_before_a_resume_is_not_taken_back() -> None:
         back = chatkit.undo(result, client).apply(many=True)
         assert back.state.value_counts().to_dict() == {"applied": 19, "conflict": 1}
         assert client.contacts.get(first).first_name == "Colleague"
-
-
-def test_a_create_that_is_answered_with_something_else_is_told_and_taken_back() -> None:
-    with wayward() as service, service.client() as client:
-
-        def capitals(do: Callable[[], Answer]) -> Answer:
-            key = json.loads(do()[2])["data"]["id"]
-            service.caller("PUT", f"/contacts/{key}", {"name": "ANA CRUZ"})
-            return 201, JSON, service.caller("GET", f"/contacts/{key}").body
-
-        service.on("POST", "contacts", capitals)
-        result = plan_of(client.contacts, [contact(1)]).apply()
-        assert list(result.state) == ["differs"]
-        assert (
-            result.reason[1] == "it was saved with other values: name is 'ANA CRUZ', not 'Ana Cruz'"
-        )
-        assert list(chatkit.undo(result, client).apply().state) == ["applied"]
-        assert service.numbers() == []
 
 
 def test_a_deleted_record_that_comes_back_under_another_id_is_told_with_both() -> None:
@@ -357,16 +266,6 @@ def test_where_deleted_contacts_are_listed_an_undo_brings_them_back(readable: bo
         assert _active(service) == [number_of(1)]
 
 
-@pytest.mark.parametrize("readable", [False, True])
-def test_where_deleted_contacts_are_listed_a_lost_create_is_found(readable: bool) -> None:
-    points = {"inactive_in_lists": True, "inactive_readable": readable}
-    with wayward(**points) as service, service.client() as client:
-        service.on("POST", "contacts", lost)
-        result = settled(plan_of(client.contacts, [contact(1)]).apply, settle=0)
-        assert list(result.state) == ["applied"]
-        assert _active(service) == [number_of(1)]
-
-
 def test_where_deleted_contacts_are_listed_a_plan_makes_them_again() -> None:
     with wayward(inactive_in_lists=True) as service, service.client() as client:
         keys = [service.caller.contact(number_of(n), name="Ana Cruz") for n in (1, 2)]
@@ -386,57 +285,7 @@ def _active(service: Service) -> list[str]:
     return [json.loads(item)["number"] for (item,) in rows]
 
 
-@pytest.mark.parametrize("listed", [False, True])
-def test_a_delete_is_never_called_without_effect_where_the_deleted_can_be_read(
-    listed: bool,
-) -> None:
-    """All answers to its deletes are lost: and reading says that it is there."""
-    points = {"inactive_readable": True, "inactive_in_lists": listed}
-    with wayward(**points) as service, service.client() as client:
-        key = service.caller.contact(number_of(1), name="Ana Cruz")
-        service.on("DELETE", "contacts", forever=lost)
-        result = settled(plan_of(client.contacts, [deletion(1, key)]).apply, settle=0)
-        assert list(result.state) == ["unknown" if listed else "applied"]
-        assert _active(service) == []
-        service.on("DELETE", "contacts")
-        result = settled(history.resume, result, client, settle=0)
-        assert list(result.state) == ["applied"]
-
-
-def test_where_the_deleted_can_be_read_one_that_was_gone_before_is_unchanged() -> None:
-    with wayward(inactive_readable=True) as service, service.client() as client:
-        key = service.caller.contact(number_of(1), name="Ana Cruz")
-        service.caller("DELETE", f"/contacts/{key}")
-        result = plan_of(client.contacts, [deletion(1, key)]).apply()
-        assert list(result.state) == ["unchanged"]
-        assert service.writes() == []
-
-
 # --- answers to reads -------------------------------------------------------------------------
-
-
-def test_bad_answers_to_searches_decide_nothing_about_the_other_rows() -> None:
-    """One of ten searches is never answered: the nine others are evaluated without it."""
-    with wayward() as service, service.client() as client:
-        service.on("POST", "contacts", *[lost] * 10)
-        service.on("GET", f"search={number_of(3)}", forever=html)
-        service.on("GET", "contacts?page=", forever=html)
-        service.on("GET", f"search={number_of(4)}", html, html)
-        result = settled(plan_of(client.contacts, [contact(n) for n in range(10)]).apply, settle=0)
-        open_ones = result[result.state != "applied"]
-        assert list(open_ones.index) == [3] and list(open_ones.state) == ["unknown"]
-        assert "cannot be looked for" in open_ones.reason.item()
-        service.on("GET", "contacts")
-        assert set(settled(history.resume, result, client, settle=0).state) == {"applied"}
-        assert len(service.writes()) == 10
-
-
-def test_a_bad_answer_to_what_reads_back_is_asked_for_again() -> None:
-    with wayward() as service, service.client() as client:
-        key = service.caller.contact(number_of(1), name="Ana Cruz")
-        service.on("GET", f"contacts/{key}", html, lambda do: do(), html, html)
-        result = plan_of(client.contacts, [patch_key(1, key)]).apply()
-        assert report(result) == [("applied", "read back")]
 
 
 @pytest.mark.parametrize("source", ["contacts", "flows", "contents"])
@@ -467,72 +316,6 @@ def test_an_answer_about_another_record_is_a_bad_one(source: str) -> None:
 def _answer(service: Service, path: str) -> Answer:
     outcome = service.caller("GET", f"/{path}")
     return outcome.status, JSON, json.dumps(outcome.json).encode()
-
-
-def test_no_row_is_compared_with_the_record_of_another() -> None:
-    """The record of another is just as this row wants it."""
-    with wayward() as service, service.client() as client:
-        key = service.caller.contact(number_of(1), name="Ana Cruz")
-        other = service.caller.contact(number_of(2), name="Zo\u00eb Li")
-        wrong: Fault = lambda do: _answer(service, f"contacts/{other}")  # noqa: E731
-        service.on("GET", f"contacts/{key}", *[wrong] * 3)
-        result = plan_of(client.contacts, [patch_key(1, key)]).apply()
-        assert list(result.state) == ["applied"]
-        service.on("GET", f"contacts/{key}", forever=wrong)
-        result = plan_of(client.contacts, [patch_key(1, key, "Ana", "Zo\u00eb Li")]).apply()
-        assert list(result.state) == ["not sent"]
-        assert "about the contact" in result.reason.item()
-        assert len(service.writes()) == 1
-
-
-# --- a create that is answered with a record that was there -----------------------------------
-
-
-def _existing(service: Service, source: str) -> int | str:
-    return {
-        "contacts": lambda: service.caller.contact(number_of(9), name="Old One"),
-        "flows": lambda: service.caller.flow("Old"),
-        "webhooks": lambda: service.caller.webhook("https://hooks.example/old"),
-        "contents": lambda: service.caller.content("de", "greeting", text="Alt"),
-    }[source]()
-
-
-NEW: dict[str, Callable[[], Change]] = {
-    "contacts": lambda: contact(1),
-    "flows": lambda: flow(1, "Order"),
-    "webhooks": lambda: webhook(1),
-    "contents": lambda: content(1, "en"),
-}
-
-
-@pytest.mark.parametrize("source", NEW)
-@pytest.mark.parametrize("known", [True, False])
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_record_that_answered_a_create_of_another_is_never_deleted(
-    source: str, known: bool, whole: bool
-) -> None:
-    with wayward() as service, service.client() as client:
-        old = _existing(service, source)
-        before = _listed(service, source)
-        [record] = before
-        output = record if whole else {n: record[n] for n in ("id", "lang_code") if n in record}
-        body = json.dumps({"success": True, "data": output}).encode()
-        service.on("POST", source, after(201, body))
-        plan_target = client.templates if source == "contents" else getattr(client, source)
-        ids = [old] if known and isinstance(old, int) else []
-        result = settled(plan_of(plan_target, [NEW[source]()], known=ids).apply, settle=0)
-        for adopted in (False, True):
-            back = chatkit.undo(result, client, include_adopted=adopted)
-            assert accounted(back, result)
-            settled(back.apply, settle=0)
-        left = [r for r in _listed(service, source) if r["id"] == record["id"]]
-        assert left == before
-
-
-def _listed(service: Service, source: str) -> list[dict[str, Any]]:
-    path = "/templates/greeting/contents" if source == "contents" else f"/{source}"
-    outcome: list[dict[str, Any]] = service.caller("GET", path).data
-    return outcome
 
 
 def test_a_flow_that_was_there_just_like_it_is_not_deleted_for_the_new_one() -> None:
@@ -571,23 +354,6 @@ def test_of_flows_of_one_name_each_row_finds_its_own(resumed: bool) -> None:
         assert set(result.state) == {"applied"}, result.reason.tolist()
         assert result.key.nunique() == len(plan) and old not in set(result.key)
         assert len(service.writes()) == len(plan) == len(service.all("flows")) - 1
-
-
-def test_a_list_that_is_shorter_than_its_own_total_proves_nothing() -> None:
-    with wayward() as service, service.client() as client:
-
-        def short(do: Callable[[], Answer]) -> Answer:
-            status, fields, body = do()
-            answer = json.loads(body)
-            answer["data"] = answer["data"][:-1]
-            return status, fields, json.dumps(answer).encode()
-
-        service.caller.flow("Old")
-        service.on("POST", "flows", lost)
-        service.on("GET", "flows?", forever=short)
-        result = settled(plan_of(client.flows, [flow(1)]).apply, settle=0)
-        assert list(result.state) == ["unknown"]
-        assert len(service.writes()) == 1
 
 
 def test_a_create_that_is_refused_and_not_there_was_refused_for_good():

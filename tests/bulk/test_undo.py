@@ -30,7 +30,7 @@ import chatkit
 from chatkit.bulk.outcomes import read_rows
 from chatkit.bulk.plan import get_setting
 from chatkit.bulk.rendering import get_result_run
-from chatkit.bulk.stores import list_runs, open_run_journal
+from chatkit.bulk.stores import find_run, list_runs
 from chatkit.bulk.undo import find_undone_rows
 
 OTHER = {**DOCUMENT, "version": "7.2"}
@@ -101,20 +101,6 @@ def test_what_a_later_run_changed_is_a_conflict_that_names_the_run(sandbox, clie
     assert stale.apply(many=True)["reason"].tolist() == [f"the run {run} deleted it meanwhile"]
 
 
-def test_only_what_took_effect_is_taken_back(sandbox, client):
-    content(sandbox), content(sandbox, lang_code="de", text="Hallo")
-    frame = client.templates("order_ready").frame().assign(text="Same")
-    frame.loc["xx", "text"] = "never known"
-    plan = client.templates("order_ready").plan(frame, broken=True)
-    call(sandbox, "PUT", "templates/order_ready/contents/de", text="Same")
-    result = plan.apply(many=True)
-    assert states(result) == ["applied", "unchanged", "failed"]
-    back = chatkit.undo(result)
-    assert [change.key for change in back.changes] == ["en"]
-    assert cells(back) == []
-    assert back.left_out["state"].tolist() == ["unchanged", "failed"]
-
-
 def test_the_notes_count_the_rows_that_come_back_with_loss_and_no_others(sandbox, client):
     contacts(sandbox, 1)
     new = pd.DataFrame({"number": [number(n) for n in (1, 2, 3)], "country_code": "+1"})
@@ -157,7 +143,7 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
     name = result.attrs["chatkit"]["run"]
 
     def gone():
-        with open_run_journal(name) as kept:
+        with find_run(name).read() as kept:
             return sorted(find_undone_rows(name, read_rows(kept), [*list_runs()]))
 
     assert gone() == []

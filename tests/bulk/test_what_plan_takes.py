@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -77,6 +78,8 @@ DELETES = {
     "generator": lambda f: (key for key in f.index),
     "set": lambda f: {*f.index},
     "array": lambda f: f.index.to_numpy(),
+    "tuple": lambda f: tuple(f.index),
+    "whole floats": lambda f: f.index.astype(float),
     "twice": lambda f: [*f.index, *f.index],
 }
 
@@ -89,6 +92,7 @@ def test_what_is_to_be_deleted_may_be_named_in_any_form(sandbox, client, resourc
     frame = source.frame()
     plan = source.plan(delete=DELETES[form](frame))
     assert plan.counts["delete"] == 1 and plan.refused.empty
+    assert [type(change.key) for change in plan.changes] == [int]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +104,11 @@ def test_what_is_to_be_deleted_may_be_named_in_any_form(sandbox, client, resourc
         ("50001", "list of keys"),
         (50001, "list of keys"),
         ([True, False], "mask"),
-        (pd.Series([True]), "mask"),
+        (pd.Series([True]), r"delete=frame\[mask\]"),
+        (np.array([True]), "mask"),
+        (b"50001", "list of keys"),
+        ([[50001]], r"rows of client\.contacts\.frame\(\)"),
+        ([pd.Series([50001])], r"rows of client\.contacts\.frame\(\)"),
         ([None], "must be a whole number|no contact"),
     ],
     ids=repr,

@@ -50,6 +50,11 @@ def right(do: Callable[[], Answer]) -> Answer:
     return do()
 
 
+def html(do: Callable[[], Answer]) -> Answer:
+    """Answer with a page in place of doing the call."""
+    return 200, {"content-type": "text/html"}, b"<html><h1>Please sign in</h1></html>"
+
+
 def unreachable(do: Callable[[], Answer]) -> Answer:
     """Have the call fail before it has left."""
     raise aiohttp.ConnectionTimeoutError

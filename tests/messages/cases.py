@@ -331,5 +331,6 @@ CASES: dict[str, tuple[str, ...]] = {
         'chatkit.runs(at="postgresql://ana@127.0.0.1:1/name")',
         "chatkit.runs(at=7)",
         'chatkit.resume("1999", at=folder / "elsewhere")',
+        'chatkit.runs(at=folder / "spoilt")',
     ),
 }

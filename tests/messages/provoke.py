@@ -41,13 +41,18 @@ def surroundings() -> Iterator[tuple[dict[str, Any], Path]]:
 
 def _made(folder: Path) -> Iterator[tuple[dict[str, Any], Path]]:
     import pandas as pd
+    from bulk.journalling import created, run_sql
 
     import chatkit
     from chatkit import flowjson
+    from chatkit.bulk.journal import FolderStore
 
-    (folder / "data" / "runs").mkdir(parents=True)
+    store = FolderStore(folder / "data" / "runs")
     for day in range(1, 7):
-        (folder / "data" / "runs" / f"1998-11-0{day}.db").touch()
+        created(store, run=f"1998-11-0{day}").close()
+    run_sql(store, "UPDATE chatkit_run SET header = '{'")
+    (folder / "spoilt").mkdir()
+    (folder / "spoilt" / store.path.name).write_text("hello", "utf-8")
     (folder / "bad.csv").write_text("Phone,Name\n+44 7700 900777,Ana\n12,Bo\nnone,Cy\n", "utf-8")
     (folder / "nothing.csv").write_text("", "utf-8")
     (folder / "names.csv").write_text("Name,Town\nAna,Rome\n", "utf-8")

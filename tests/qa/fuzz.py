@@ -120,7 +120,7 @@ def kinds(home: Path) -> dict[str, Kind]:
     from chatkit.account.folder import Folder
     from chatkit.api.connection import Connection
     from chatkit.bulk.plan import _compute_hash
-    from chatkit.bulk.stores import get_journal_folder
+    from chatkit.bulk.stores import open_store
     from chatkit.inbox.delivery import DeliveryInspector
     from chatkit.inbox.store import InboxStore
     from chatkit.localization.files import read_units
@@ -159,21 +159,20 @@ def kinds(home: Path) -> dict[str, Kind]:
         repr(outcome), outcome.frame(), outcome.refused
 
     plan.apply(many=True)
-    (run,) = get_journal_folder(passing=True).glob("*.db")
-    with closing(sqlite3.connect(run)) as database:
+    journals, applied = open_store(passing=True).path, plan.id
+    with closing(sqlite3.connect(journals)) as database:
         header = database.execute("SELECT header FROM chatkit_run").fetchone()[0]
         bodies = [body for (body,) in database.execute("SELECT body FROM chatkit_change")]
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    whole = run.read_bytes()
+    whole = journals.read_bytes()
 
     def read_journal(path: Path) -> None:
         folder = path.with_name("runs")
         folder.mkdir(exist_ok=True)
         for old in folder.iterdir():
             old.unlink()
-        file = folder / run.name
-        data, name = path.read_bytes(), run.stem
+        file, data = folder / journals.name, path.read_bytes()
         if data[:6] == b"SQLite":
             path.rename(file)
         else:  # header and changes with the right digest
@@ -188,8 +187,8 @@ def kinds(home: Path) -> dict[str, Kind]:
                     "INSERT INTO chatkit_change SELECT run, ?, ? FROM chatkit_run",
                     enumerate(texts),
                 )
-        readers = chatkit.runs, partial(chatkit.account.journal, name), partial(chatkit.undo, name)
-        one_of(data, *readers)(at=folder)
+        readers = [partial(read, applied) for read in (chatkit.account.journal, chatkit.undo)]
+        one_of(data, chatkit.runs, *readers)(at=folder)
 
     def read_ledger(path: Path) -> None:
         str(Ledger.from_text(path.read_bytes().decode("utf-8", "replace")))

@@ -281,9 +281,8 @@ KEPT = {
     ),
     "journals": (
         "",
-        "from bulk.journalling import create, header; from chatkit.bulk import stores; "
-        "place = stores.get_journal_folder(passing=False); "
-        "create(place, header(run=f'r-{n}'), []).close()",
+        "from bulk.journalling import created; from chatkit.bulk import stores; "
+        "created(stores.open_store(), run=f'r-{n}').close()",
         "import chatkit; found = {int(run[2:]) for run in chatkit.runs().index}",
     ),
     "inbox": (
@@ -328,7 +327,6 @@ FILES = {
     "util/files": "the one way to replace a file, locks, and the temporary folder of this process",
     "account/directory": "names without `..`, opened below a folder without following links",
     "account/pending": "members of an archive in the data folder of the user",
-    "account/comparison": "the journal of a rehearsal, by an id that was made here",
     "bulk/journal": "named by the run, whose name is checked, in the folder of journals",
     "cli": "files that the user named; a new file for secrets is never one that is there",
     "errors": "a file that the user named, only read",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
-import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pandas as pd
 import processes
 import pytest
 from bulk.applying import kept_at, stop_by
+from bulk.journalling import run_sql, spoil_run
 from bulk.planning import active, contacts, number
 from displayed import html_of
 from msgspec.structs import replace
@@ -353,17 +353,14 @@ def prepared(accounts: dict[str, Any]) -> FleetPlan:
 
 
 def damage(run: str) -> None:
-    """Overwrite the file of a journal, so that nothing of it can be read."""
-    path = open_store(passing=True).path(run)  # type: ignore[attr-defined]
-    path.write_bytes(b"x" * path.stat().st_size)
+    """Overwrite the header of a journal, so that nothing of it can be read."""
+    spoil_run(run)
 
 
 def damage_a_change(run: str) -> None:
     """Edit a change of a journal, which can be read but is not what was written any more."""
-    path = open_store(passing=True).path(run)  # type: ignore[attr-defined]
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE chatkit_change SET body = body || ' ' WHERE n = 0")
-        db.commit()
+    change = f"UPDATE chatkit_change SET body = body || ' ' WHERE n = 0 AND run = '{run}'"
+    run_sql(open_store(passing=True), change)
 
 
 def test_the_beginning_of_a_name_that_fits_another_run_too_is_no_run_of_a_fleet(accounts):

@@ -88,7 +88,8 @@ def keep(rows: int) -> None:
         step("save", lambda: plan.save(path / "plan.json"))
         again = step("load", lambda: client.load_plan(path / "plan.json"))
         header = again._header()
-        with step("journal", lambda: FolderStore(path).create(header, again.changes)) as journal:
+        with FolderStore(path).hold([], again.id) as held:
+            journal = step("journal", lambda: held.create(header, again.changes))
             step("rows", lambda: read_rows(journal))
     print(json.dumps(outcome))
 

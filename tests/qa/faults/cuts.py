@@ -22,7 +22,6 @@ from itertools import count, cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bulk.journalling import path_of
 from faults import child, disk
 from faults.__main__ import line, summary, whole
 from faults.account import Account, account
@@ -83,14 +82,14 @@ class Cutter(Killer):
 def lose_commits_at(commit: int, lost: int) -> None:
     """Cut the power at a commit on a disk that lies: the last commits are gone, though synced."""
     real, commits = Journal.commit, count(1)
-    states: list[tuple[Path, disk.Files]] = []
+    states: list[disk.Files] = []
 
     def dying(self: Journal) -> None:
-        states.append((path_of(self), disk.taken(path_of(self))))
+        place = disk.store_of(self).folder, self.header.run
+        states.append(disk.taken(*place))
         real(self)
         if next(commits) == commit:
-            path, files = states[max(0, commit - lost)]
-            disk.put(files, path)
+            disk.put(states[max(0, commit - lost)], *place)
             os.kill(os.getpid(), signal.SIGKILL)
 
     Journal.commit = dying  # type: ignore[method-assign]
@@ -136,7 +135,7 @@ FAILURES: dict[str, Callable[[Journal], object]] = {
 
 
 def _log(journal: Journal) -> int:
-    log = path_of(journal).with_name(f"{path_of(journal).name}-wal")
+    log = disk.log_of(journal)
     return log.stat().st_size if log.exists() else 0
 
 

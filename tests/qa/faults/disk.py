@@ -20,13 +20,12 @@ import resource
 import signal
 import struct
 from pathlib import Path
+from typing import cast
 
-from bulk.journalling import path_of
+from chatkit.bulk.journal import FolderStore, Journal
 
-from chatkit.bulk.journal import Journal
-
-#: How the files of a journal end. SQLite's index (-shm) is made anew, so it is left out.
-ENDS = ("", "-wal", "-count")
+#: How the files of journals end. SQLite's index (-shm) is made anew, so it is left out.
+ENDS = (".db", ".db-wal", ".count")
 _SECTOR = 512
 #: The length of the head of SQLite's log.
 _HEAD = 32
@@ -89,20 +88,36 @@ def _fail(calls: tuple[str, ...], error: int) -> None:
 Files = dict[str, bytes]
 
 
-def taken(path: Path) -> Files:
-    """Read the files of a journal, by their ends.
+def store_of(journal: Journal) -> FolderStore:
+    """Return the store of a journal."""
+    return cast("FolderStore", journal._store)
+
+
+def log_of(journal: Journal) -> Path:
+    """Return SQLite's log."""
+    path = store_of(journal).path
+    return path.with_name(f"{path.name}-wal")
+
+
+def _place(folder: Path, end: str, run: str) -> Path:
+    """Return the path of one of the files of a folder in which one run is at work."""
+    return folder / (f"{run}{end}" if end == ".count" else f"chatkit-journal{end}")
+
+
+def taken(folder: Path, run: str) -> Files:
+    """Read the files of the journal of a run, by their ends.
 
     In a process that has the journal open, closing a file ends the locks that SQLite holds on
     it: do it there only if no other process uses that journal.
     """
-    files = {end: path.with_name(path.name + end) for end in ENDS}
+    files = {end: _place(folder, end, run) for end in ENDS}
     return {end: file.read_bytes() for end, file in files.items() if file.exists()}
 
 
-def put(files: Files, path: Path) -> None:
+def put(files: Files, folder: Path, run: str) -> None:
     """Make the files of a journal these; the index is gone, as it is after a power cut."""
-    for end in (*ENDS, "-shm"):
-        file = path.with_name(path.name + end)
+    for end in (*ENDS, ".db-shm"):
+        file = _place(folder, end, run)
         if end in files:
             file.write_bytes(files[end])
         else:
@@ -129,18 +144,18 @@ def power_cut(before: Files, after: Files, rng: random.Random) -> Files:
         after: What is there when it has returned.
         rng: Where chance comes from.
     """
-    old, new = before.get("-wal", b""), after["-wal"]
+    old, new = before.get(".db-wal", b""), after[".db-wal"]
     log = _torn(old, new, rng)
     if old[:_HEAD] != new[:_HEAD]:  # it was begun anew
         begun = new[:_HEAD] + old[_HEAD:]
         log = rng.choice([_torn(old, begun, rng), _torn(begun, new, rng), _torn(begun, new, rng)])
-    files = before | {"-wal": log}
-    if before[""] != after[""] and rng.random() < 0.5:  # the log was already being copied
-        files |= {"-wal": new, "": _torn(before[""], after[""], rng)}
+    files = before | {".db-wal": log}
+    if before[".db"] != after[".db"] and rng.random() < 0.5:  # the log was already being copied
+        files |= {".db-wal": new, ".db": _torn(before[".db"], after[".db"], rng)}
     # Never synced: of any earlier moment, empty, zeros, or gone.
-    count = rng.choice([before.get("-count", b""), b"", b"\0" * 20, None])
-    del files["-count"]
-    return files if count is None else files | {"-count": count}
+    count = rng.choice([before.get(".count", b""), b"", b"\0" * 20, None])
+    files.pop(".count", None)
+    return files if count is None else files | {".count": count}
 
 
 def _torn(old: bytes, new: bytes, rng: random.Random) -> bytes:
@@ -165,9 +180,10 @@ def cut_power_at(commit: int, seed: int = 0) -> None:
         if next(commits) < commit:
             real(self)
             return
-        before = taken(path_of(self))
+        folder, run = store_of(self).folder, self.header.run
+        before = taken(folder, run)
         real(self)
-        put(power_cut(before, taken(path_of(self)), rng), path_of(self))
+        put(power_cut(before, taken(folder, run), rng), folder, run)
         os.kill(os.getpid(), signal.SIGKILL)
 
     Journal.commit = dying

@@ -19,14 +19,14 @@ def _both(*names: str) -> tuple[str, ...]:
 BEGINNINGS = _both(
     "bulk.plan:Plan.save",
     "util.files:_make_lock",
-    "bulk.journal:FolderStore.create",
+    "bulk.journal:JournalStore.create",
     "bulk.journal:_write_changes",
     "bulk.journal:sync_folder",
 )
 
 #: Met again and again: events, commits, sends, answers, what they mean; then doubts.
 POINTS = _both(
-    "bulk.journal:FolderStore.open",
+    "bulk.journal:JournalStore.open",
     "bulk.outcomes:Row.mark_reopened",
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
@@ -57,9 +57,7 @@ ENDS = _both(
 #: What stands in PostgreSQL in the place of points of a folder; none where it has no such step.
 _IN_POSTGRES = {
     "util.files:_make_lock": "bulk.journal:DatabaseStore._lock",
-    "bulk.journal:FolderStore.create": "bulk.journal:DatabaseStore.create",
     "bulk.journal:sync_folder": "",
-    "bulk.journal:FolderStore.open": "bulk.journal:DatabaseStore.open",
 }
 
 

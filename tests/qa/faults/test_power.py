@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -12,22 +13,22 @@ from pathlib import Path
 
 import processes
 import pytest
-from bulk.journalling import create, opened, path_of
+from bulk.journalling import at_work, opened
 from faults import disk
 from volume import volume
 
 from chatkit.bulk.changes import Change
-from chatkit.bulk.journal import Journal, RunHeader
+from chatkit.bulk.journal import FolderStore, Journal, RunHeader
 from chatkit.errors import JournalError
 
 ROOT = Path(__file__).parents[3]
+RUN = "20261120-1"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own means, of Linux")
 
 #: A child makes a journal with three groups of ten events, then the disk fails, then it goes on.
 CHILD = """
 import json, sys
 from pathlib import Path
-from bulk.journalling import path_of
 from faults import disk
 from faults.test_power import group, new
 from chatkit.errors import JournalError
@@ -36,7 +37,7 @@ journal = new(Path(sys.argv[1]))
 for number in range(3):
     group(journal, number)
     journal.commit()
-size = path_of(journal).with_name(path_of(journal).name + "-wal").stat().st_size
+size = disk.log_of(journal).stat().st_size
 exec(sys.argv[2])
 errors = []
 for number in range(3, 6):
@@ -48,14 +49,14 @@ for number in range(3, 6):
             errors.append(str(error))
 committed = sum(1 for _ in journal.events())
 journal.close()
-print(json.dumps([errors, committed, str(path_of(journal))]))
+print(json.dumps([errors, committed]))
 """
 
 
 def new(folder: Path) -> Journal:
-    header = RunHeader("20261120-1", "0" * 64, "here", None, "contact", ("id",), {}, 10)
+    header = RunHeader(RUN, "0" * 64, "here", None, "contact", ("id",), {}, 10)
     changes = [Change(n, "update", n, f"+1 20255501{n:02}", {}, {"name": "Ana"}) for n in range(10)]
-    return create(folder, header, changes)
+    return at_work(FolderStore(folder), RUN, lambda held: held.create(header, changes))
 
 
 def group(journal: Journal, number: int, size: int = 40) -> None:
@@ -95,13 +96,13 @@ def child(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
 def test_after_a_failure_nothing_more_is_recorded(tmp_path, failure, message):
     done = child(CHILD, tmp_path, failure)
     assert done.returncode == 0, done.stderr
-    (noted, *refused), committed, path = json.loads(done.stdout)
+    (noted, *refused), committed = json.loads(done.stdout)
     assert noted == ""  # an event waits in memory: only the commit asks the disk
     assert len(refused) == 5
     assert all(f"cannot be written: {message}" in text for text in refused)
     assert all("chatkit.resume('20261120-1')" in text for text in refused)
     assert committed == 30
-    with opened(Path(path)) as journal:  # the disk is well again
+    with opened(tmp_path, RUN) as journal:  # the disk is well again
         # What was being written when the disk failed may have reached it.
         assert groups(journal) in ([0, 1, 2], [0, 1, 2, 3])
         group(journal, 4)
@@ -115,7 +116,6 @@ def test_a_journal_that_cannot_be_made_leaves_nothing(tmp_path, failure):
     code = f"""
 import sys
 from pathlib import Path
-from bulk.journalling import path_of
 from faults import disk
 from faults.test_power import new
 from chatkit.errors import JournalError
@@ -127,37 +127,43 @@ except JournalError as error:
     print(error)
 """
     done = child(code, tmp_path)
-    assert done.stdout.startswith("The journal of run 20261120-1 cannot be written: "), done.stderr
+    assert re.match(
+        r"The journals? .* cannot be (reached|written): .*(I/O|output|full)", done.stdout
+    )
     assert done.stdout.endswith("Nothing was sent.\n")
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
+    store = FolderStore(tmp_path / "runs")
+    assert store.runs() == []
+    with new(store.folder) as journal:  # the disk is well again
+        assert groups(journal) == []
+    assert store.runs() == [RUN]
 
 
 def copied_to(folder):
-    """Return the place of a copy of the journal: a journal is found by the name of its run."""
+    """Make the folder of a copy of the journal."""
     folder.mkdir(exist_ok=True)
-    return folder / "20261120-1.db"
+    return folder
 
 
 def test_a_torn_tail_is_only_the_group_that_was_being_written(tmp_path):
     """The log is cut to what was synced, with anything behind it: a part of the next, or dirt."""
     rng = random.Random(0)
     journal = new(tmp_path / "live")
-    log = path_of(journal).with_name(path_of(journal).name + "-wal")
-    states = [disk.taken(path_of(journal))]
+    log, place = disk.log_of(journal), (tmp_path / "live", RUN)
+    states = [disk.taken(*place)]
     for number in range(8):
         group(journal, number)
         journal.commit()
-        states.append(disk.taken(path_of(journal)))
+        states.append(disk.taken(*place))
     assert groups(journal) == list(range(8))
     journal.close()
     for n, synced in enumerate(states[:-1]):
-        size, after = len(synced["-wal"]), states[n + 1]["-wal"]
+        size, after = len(synced.get(".db-wal", b"")), states[n + 1][".db-wal"]
         part = after[size : rng.randrange(size + 1, len(after))]
         for tail in (b"", part, rng.randbytes(5000), bytes(4096), part[:24] + rng.randbytes(9000)):
-            path = copied_to(tmp_path / f"cut{n}-{len(tail)}")
-            disk.put(synced, path)
-            disk.cut(path.with_name(f"{path.name}-wal"), size, tail)
-            with opened(path) as cut:
+            folder = copied_to(tmp_path / f"cut{n}-{len(tail)}")
+            disk.put(synced, folder, RUN)
+            disk.cut(folder / log.name, size, tail)
+            with opened(folder, RUN) as cut:
                 assert groups(cut) == list(range(n))
                 group(cut, n)
                 cut.commit()
@@ -169,18 +175,19 @@ def test_a_power_cut_at_any_moment_loses_only_the_group_that_was_being_committed
     """Through many groups: the log is copied into the database and begun anew on the way."""
     rng = random.Random(1)
     journal = new(tmp_path / "live")
-    before, kinds, lost = disk.taken(path_of(journal)), set(), set()
+    place, kinds, lost = (tmp_path / "live", RUN), set(), set()
+    before = disk.taken(*place)
     for number in range(70):
         group(journal, number, size=3000)
         journal.commit()
-        after = disk.taken(path_of(journal))
-        copied = before[""] != after[""]
-        begun = before.get("-wal", b"")[:32] != after["-wal"][:32]
+        after = disk.taken(*place)
+        copied = before[".db"] != after[".db"]
+        begun = before.get(".db-wal", b"")[:32] != after[".db-wal"][:32]
         kinds.add((copied, begun))
         for _ in range(volume(6, 120) if copied or begun else number % 3 == 0):
-            path = copied_to(tmp_path / "cut")
-            disk.put(disk.power_cut(before, after, rng), path)
-            with opened(path) as cut:
+            folder = copied_to(tmp_path / "cut")
+            disk.put(disk.power_cut(before, after, rng), folder, RUN)
+            with opened(folder, RUN) as cut:
                 result = groups(cut)
                 assert result in (list(range(number)), list(range(number + 1)))
                 lost.add(len(result) == number)
@@ -195,7 +202,6 @@ def test_power_that_goes_during_a_commit_takes_the_process_with_it(tmp_path):
     code = """
 import sys
 from pathlib import Path
-from bulk.journalling import path_of
 from faults import disk
 from faults.test_power import group, new
 
@@ -212,20 +218,20 @@ for number in range(9):
         done = child(code, folder, seed)
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert done.stdout.split() == ["0", "1", "2"]
-        with opened(folder / "20261120-1.db") as journal:
+        with opened(folder, RUN) as journal:
             result.add(tuple(groups(journal)))
     assert result <= {(0, 1, 2), (0, 1, 2, 3)}
 
 
 def test_a_log_that_was_lost_is_not_taken_for_a_short_run(tmp_path):
-    journal = new(tmp_path / "live")
-    for number in range(3):
-        group(journal, number)
-        journal.commit()
-    files = disk.taken(path_of(journal))
-    del files["-wal"]
-    path = copied_to(tmp_path / "lost")
-    disk.put(files, path)
+    new(tmp_path / "live").close()
+    with opened(tmp_path / "live", RUN) as journal:
+        for number in range(3):
+            group(journal, number)
+            journal.commit()
+        files = disk.taken(tmp_path / "live", RUN)
+    del files[".db-wal"]
+    folder = copied_to(tmp_path / "lost")
+    disk.put(files, folder, RUN)
     with pytest.raises(JournalError, match="holds 0 events, and 30 were committed"):
-        opened(path)
-    journal.close()
+        opened(folder, RUN)

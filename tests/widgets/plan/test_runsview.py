@@ -13,7 +13,7 @@ import pandas as pd
 import processes
 import pytest
 from bulk.applying import kept_at, stop_by
-from bulk.journalling import journal_path
+from bulk.journalling import spoil_run
 from displayed import html_of
 from internals import identity_of, middleware_of
 from widgets.gridding import client, sandbox  # noqa: F401
@@ -311,13 +311,12 @@ def test_a_damaged_run_can_neither_be_opened_nor_gone_on_with(
     client: Client, show: Callable[..., RunsView]
 ) -> None:
     result = renamed(client)
-    path: Path = journal_path(name_of(result))
-    path.write_bytes(os.urandom(4096))
+    kept = spoil_run(name_of(result))
     view = show(chatkit.runs())
     text = html(listed(view))
     assert "its journal cannot be read" in text
     assert f'data-row="{name_of(result)}"' not in text and "1 cannot be read" in html(view)
-    path.unlink()
+    kept.store.delete(kept.run)
     click_row(view, "open", name_of(result))
     assert "No run is called" in view.message
     press(view, "Read again")
