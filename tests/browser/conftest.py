@@ -13,6 +13,7 @@ from browser.lab import Lab, OpenNotebook, Place, Window, serve
 from playwright.sync_api import Browser, expect, sync_playwright
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+Opener = Callable[..., OpenNotebook]
 
 #: What is waited for comes in an instant, or after many other things where a machine is busy.
 expect.set_options(timeout=20_000)
@@ -66,13 +67,12 @@ def window(lab: Lab, browser: Browser) -> Iterator[Window]:
     window.close()
 
 
-@pytest.fixture
-def open_notebook(lab: Lab, window: Window) -> Iterator[Callable[..., OpenNotebook]]:
-    """Open a notebook of notebooks/ by its file name, in Lab or in Notebook.
+@contextmanager
+def watched(lab: Lab, window: Window) -> Iterator[Opener]:
+    """Open notebooks of notebooks/ by their file names, in Lab or in Notebook.
 
-    At the end of the test nothing may have left loopback, neither from the page nor from a
-    kernel, JavaScript may not have complained, and what is shown then has its style sheets and
-    all of its buttons.
+    At the end nothing may have left loopback, neither from the page nor from a kernel, JavaScript
+    may not have complained, and what is shown then has its style sheets and all of its buttons.
     """
     opened: list[OpenNotebook] = []
     lab.take_kernel_log()
@@ -91,3 +91,17 @@ def open_notebook(lab: Lab, window: Window) -> Iterator[Callable[..., OpenNotebo
     wrong = [fault for notebook in opened for fault in notebook.looks_wrong]
     assert not errors, f"JavaScript complained: {errors}"
     assert not wrong, f"The page looks wrong: {wrong}"
+
+
+@pytest.fixture
+def open_notebook(lab: Lab, window: Window) -> Iterator[Opener]:
+    """Open a notebook for one test."""
+    with watched(lab, window) as open_:
+        yield open_
+
+
+@pytest.fixture(scope="module")
+def open_once(lab: Lab, window: Window) -> Iterator[Opener]:
+    """Open a notebook for all tests of a file: its kernel and its page are theirs."""
+    with watched(lab, window) as open_:
+        yield open_

@@ -230,6 +230,7 @@ class OpenNotebook:
         self.page.on("pageerror", self._raised)
         self.page.on("console", self._listen)
         if place == "lab":
+            self.page.evaluate(f"() => {{ {LEAVE} }}")  # another one of the same tests
             self.command("docmanager:open", path=name, factory="Notebook")
             self.page.evaluate(ALONE)  # without the launcher, say
         else:
@@ -293,7 +294,7 @@ class OpenNotebook:
                 const ran = cell => cell.execution_count !== null;
                 return {CELLS}.every(ran) || {CELLS}.some(cell => raised(cell) && !tagged(cell));
             }}""",
-            timeout=90_000,
+            timeout=300_000,
             polling=SELDOM,
         )
         self._wait_for_kernel()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import axe_playwright_python
+from browser.scripts import call
 from playwright.sync_api import Locator, Page
 
 #: The class of the element that each style sheet of chatkit/widgets/static is for.
@@ -25,39 +26,14 @@ SHEETS = {
     "inbox/tail.css": "tl-tail",
     "fields.css": "chatkit-fields",
     "login.css": "chatkit-login",
+    "panel.css": "chatkit-panel",
     "planview.css": "chatkit-planview",
     "player/player.css": "fp-player",
 }
 
-_UNSTYLED = """roots => {
-    const rules = [...document.styleSheets].flatMap(sheet => [...sheet.cssRules]);
-    const begins = root => {
-        const first = new RegExp(`^\\\\.${root}(?![\\\\w-])`);
-        return rules.filter(rule => first.test(rule.selectorText ?? "") && rule.style.length);
-    };
-    return roots.filter(root => document.querySelector(`.${root}`) && !begins(root).length);
-}"""
 
 # Hidden on purpose is what an attribute, an inline style, a tab or a closed fold hides; a style
 # sheet that takes a button away does so for good.
-_MISSING = """() => {
-    const folded = element => element.parentElement?.matches("details:not([open])")
-        && element.tagName !== "SUMMARY";
-    const hides = element => element.hidden || folded(element)
-        || element.matches(".lm-mod-hidden, [style*='display: none'], [style*='visibility: hid']");
-    const meant = element => {
-        for (let at = element; at && !at.matches(".jp-OutputArea"); at = at.parentElement)
-            if (hides(at)) return true;
-        return false;
-    };
-    const clear = { visibilityProperty: true, opacityProperty: true };
-    const seen = button => button.checkVisibility(clear)
-        && button.getBoundingClientRect().width > 1 && button.getBoundingClientRect().height > 1;
-    return [...document.querySelectorAll(".jp-OutputArea-output :is(button, [role='button'])")]
-        .filter(button => !meant(button) && !seen(button))
-        .map(button => `${button.getAttribute("aria-label") || button.textContent} `
-            + `(${button.className})`);
-}"""
 
 
 def faults(page: Page, seconds: float = 5) -> list[str]:
@@ -73,12 +49,17 @@ def faults(page: Page, seconds: float = 5) -> list[str]:
 
 
 def _faults(page: Page) -> list[str]:
-    unstyled = page.evaluate(_UNSTYLED, sorted(SHEETS.values()))
-    missing = page.evaluate(_MISSING)
+    unstyled = call(page, "unstyled", sorted(SHEETS.values()))
+    missing = call(page, "missing")
     return [
         *(f"no rules of a style sheet begin with .{root}" for root in unstyled),
         *(f"a style sheet hides the button {name!r}" for name in missing),
     ]
+
+
+def settle(page: Page) -> None:
+    """Wait until nothing fades or moves any more; what turns without end does not count."""
+    call(page, "settle")
 
 
 # --- what keeps people from using it ---------------------------------------------------------
@@ -86,15 +67,6 @@ def _faults(page: Page) -> list[str]:
 _AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 #: The rules that depend on a theme.
 COLOURS = ["color-contrast", "link-in-text-block"]
-_VIOLATIONS = """async ([parts, rules]) => {
-    const include = [...document.querySelectorAll(parts)];
-    const options = { resultTypes: ["violations"], elementRef: true, preload: false };
-    if (rules.length) options.runOnly = rules;
-    const { violations } = await axe.run({ include }, options);
-    return violations.flatMap(({ id, help, nodes }) => nodes.map(({ element, html }) => [
-        include.findIndex((one) => one.contains(element)), `${id}: ${help}: ${html.slice(0, 200)}`,
-    ]));
-}"""
 
 
 def violations(page: Page, parts: str, rules: Sequence[str] = ()) -> list[tuple[int, str]]:
@@ -107,34 +79,7 @@ def violations(page: Page, parts: str, rules: Sequence[str] = ()) -> list[tuple[
     """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_AXE.read_text("utf-8"))
-    return [(number, message) for number, message in page.evaluate(_VIOLATIONS, [parts, [*rules]])]
-
-
-_FAINT = """(root, apart) => {
-    const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-    const laid = (colours) => {  // one over the other, in any notation of CSS
-        for (const colour of colours) {
-            pen.fillStyle = colour;
-            pen.fillRect(0, 0, 1, 1);
-        }
-        return [...pen.getImageData(0, 0, 1, 1).data];
-    };
-    const part = (n) => n <= 0.03928 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4;
-    const light = ([r, g, b]) =>
-        0.2126 * part(r / 255) + 0.7152 * part(g / 255) + 0.0722 * part(b / 255);
-    const behind = (one) => one
-        ? [...behind(one.parentElement), getComputedStyle(one).backgroundColor]
-        : ["#fff"];
-    const all = [...root.querySelectorAll("*")].filter((one) =>
-        one.checkVisibility() && !one.matches(`:disabled, [aria-disabled=true], ${apart}`)
-        && [...one.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()));
-    return all.filter((one) => {
-        const below = behind(one);
-        const b = light(laid(below));
-        const a = light(laid([...below, getComputedStyle(one).color]));
-        return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
-    }).map((one) => `${one.className}: ${one.textContent.slice(0, 40)}`);
-}"""
+    return [(number, message) for number, message in call(page, "violations", [parts, [*rules]])]
 
 
 def faint(root: Locator, apart: str) -> list[str]:
@@ -144,5 +89,5 @@ def faint(root: Locator, apart: str) -> list[str]:
         root: They are below this.
         apart: A selector of those that are not looked at.
     """
-    result: list[str] = root.evaluate(_FAINT, apart)
+    result: list[str] = call(root, "faint", apart)
     return result

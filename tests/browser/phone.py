@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from browser import looks
 from browser.lab import PHOTOGRAPHED
+from browser.scripts import call
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from chatkit.widgets import controls
@@ -24,34 +26,6 @@ TEXTS = {
 KEYBOARDS = {"email": "ana@example.com", "decimal": "42", "tel": "+12025550143", "numeric": "1234"}
 
 INPUTS = "input, select, textarea, .fp-date"
-#: What there is to know of one input, or nothing after the last.
-ABOUT = f"""(body, number) => {{
-    const one = body.querySelectorAll("{INPUTS}")[number];
-    const group = one?.closest("fieldset") ?? one?.parentElement;
-    return one && {{
-        open: one.checkVisibility() && !one.disabled, kind: one.type, value: one.value,
-        max: one.max, min: one.min, keys: one.inputMode, label: one.labels[0]?.textContent,
-        first: [...group.querySelectorAll("input:enabled")].indexOf(one) === 0,
-    }};
-}}"""
-
-MODEL = """async ([script, state]) => {
-    const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    const heard = {}, sent = [];
-    const model = {
-        get: (name) => state[name] ?? null,
-        set: (values) => Object.assign(state, values),
-        save_changes: () => {},
-        send: (message) => sent.push(message),
-        on: (name, act) => { heard[name] = act; },
-        off: () => {},
-    };
-    window.player = { state, sent, change: (values) => {
-        Object.assign(state, values);
-        heard[`change:${Object.keys(values)[0]}`]();
-    }, hear: (message) => heard["msg:custom"](message) };
-    await (await import(url)).default.render({ model, el: document.body });
-}"""
 
 
 class Phone:
@@ -101,7 +75,7 @@ class Phone:
     def _fill(self) -> None:
         """Enter something everywhere; what is entered may show more to fill in."""
         number = 0
-        while about := self.body.evaluate(ABOUT, number):
+        while about := call(self.body, "describeInput", [INPUTS, number]):
             if about["open"]:
                 self._enter(self.body.locator(INPUTS).nth(number), about)
             number += 1
@@ -128,9 +102,9 @@ class Phone:
 
 
 class Bare:
-    """A page with nothing in it but a player, and no kernel behind it."""
+    """A page without a notebook and a kernel, on which players are shown one after the other."""
 
-    def __init__(self, browser: Browser, player: Player, *, dark: bool = False) -> None:
+    def __init__(self, browser: Browser) -> None:
         self.context = browser.new_context(viewport={"width": 900, "height": 780})
         self.errors: list[str] = []
         self.asked: list[str] = []
@@ -138,17 +112,26 @@ class Bare:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", lambda line: line.type == "error" and self.errors.append(line.text))
         page.on("request", lambda request: self.asked.append(request.url))
-        page.set_content(
+        self.phone = Phone(page.locator(".fp-player"))
+
+    def show(self, document: object, *, dark: bool = False) -> Phone:
+        """Show a document in a new player."""
+        player = Player(document)
+        self.page.set_content(
             f"<!doctype html><body data-jp-theme-light={'false' if dark else 'true'}"
             ' style="background: var(--ck-page)"></body>'
         )
-        page.add_style_tag(content=player._css)
+        self.page.add_style_tag(content=player._css)
         state: dict[str, Any] = {name: getattr(player, name) for name in STATE}
-        page.evaluate(MODEL, [controls.pack_module(SCRIPTS), state])
-        self.phone = Phone(page.locator(".fp-player"))
+        call(self.page, "show", [controls.pack_module(SCRIPTS), state])
+        return self.phone
+
+    def change(self, source: str) -> None:
+        """Put another document into the player that is shown."""
+        self.page.evaluate("source => player.change({ source })", source)
 
     def state(self, name: str) -> Any:
-        """Return the messages that the page sent to Python."""
+        """Return what the page sent to Python."""
         return json.loads(self.page.evaluate(f"() => JSON.stringify(player.state.{name} ?? null)"))
 
     def close(self) -> None:
@@ -161,6 +144,6 @@ class Bare:
 
 def shot(page: Page, path: Any) -> None:
     """Leave a screenshot once nothing moves any more."""
-    page.wait_for_timeout(250)
     if PHOTOGRAPHED:
+        looks.settle(page)
         page.screenshot(path=path)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 from browser.lab import Lab, OpenNotebook
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 
 def write(lab: Lab, name: str, sources: list[str]) -> str:
@@ -21,18 +22,47 @@ def write(lab: Lab, name: str, sources: list[str]) -> str:
 def run(notebook: OpenNotebook, n: int) -> Locator:
     """Run one cell, wait until it has run, and return its outputs."""
     cell = notebook.page.locator(".jp-Notebook .jp-CodeCell").nth(n)
-    cell.locator(".cm-content").first.click()
-    notebook.page.keyboard.press("Control+Enter")
-    notebook.page.wait_for_function(
-        """n => {
-            const cells = [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')];
-            const prompt = cells[n].querySelector('.jp-InputPrompt').textContent;
-            return /\\[[0-9]+\\]/.test(prompt);
-        }""",
-        arg=n,
-        timeout=30_000,
-    )
+    begin(notebook, n)
+    wait(notebook, n)
     assert not notebook.errors(), notebook.errors()
     outputs = cell.locator(".jp-OutputArea").first
     expect(outputs).to_be_visible()
     return outputs
+
+
+def begin(notebook: OpenNotebook, n: int) -> None:
+    """Start one cell."""
+    cell = notebook.page.locator(".jp-Notebook .jp-CodeCell").nth(n)
+    cell.locator(".cm-content").first.click()
+    cell.locator(".jp-InputPrompt").evaluate("one => { one.textContent = ''; }")  # of a run before
+    notebook.page.keyboard.press("Control+Enter")
+
+
+def wait(notebook: OpenNotebook, n: int) -> None:
+    """Wait until one cell has run."""
+    prompt = notebook.page.locator(".jp-Notebook .jp-CodeCell").nth(n).locator(".jp-InputPrompt")
+    expect(prompt).to_have_text(re.compile(r"\[[0-9]+\]"), timeout=60_000)
+
+
+class Keyboard:
+    """The keys of a page, and where they lead."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def type(self, text: str) -> None:
+        self.page.keyboard.type(text)
+
+    def reach(self, expected: Locator, key: str = "Tab", most: int = 60) -> None:
+        """Go on with one key until something has the focus."""
+        expect(expected).to_have_count(1)
+        for _ in range(most):
+            if expected.evaluate("one => one === document.activeElement"):
+                return
+            self.page.keyboard.press(key)
+        at = self.page.evaluate("() => document.activeElement.outerHTML.slice(0, 200)")
+        raise AssertionError(f"{key} does not lead to {expected}, but to {at}")

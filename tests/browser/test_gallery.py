@@ -11,9 +11,10 @@ from browser import looks, story
 from browser.gallery import START, STATES, WRITE_KINDS
 from browser.lab import PHOTOGRAPHED, SHOTS, OpenNotebook, Window
 from browser.phone import Phone
+from browser.scripts import call
 from playwright.sync_api import Locator, expect
 
-pytestmark = pytest.mark.timeout(400)  # the first test runs sixty cells
+pytestmark = pytest.mark.timeout(900)  # the first test runs eighty cells
 
 
 class Gallery:
@@ -43,7 +44,7 @@ class Gallery:
             expect(self.state(name).locator(".jp-OutputArea-output")).not_to_have_count(0)
         self.state("grid with options").locator(".gd-options").nth(1).click()
         expect(self.state("grid with options").get_by_role("checkbox")).not_to_have_count(0)
-        self.page.wait_for_timeout(300)
+        looks.settle(self.page)
 
 
 @pytest.fixture(scope="module")
@@ -72,80 +73,6 @@ def photograph(gallery: Gallery, name: str) -> None:
 
 # --- each looks as it does alone --------------------------------------------------------------
 
-#: Compares every element of every state, with only the sheets that it brought and with those of
-#: all others before and after them. What it returns are the differences, some of each state.
-COMPARE = """([cells, own, orders]) => {
-    const inside = (out) => [...out.querySelectorAll("style")].filter((one) => !one.closest("svg"));
-    const heads = [...document.head.querySelectorAll("style[id^='chatkit.']")];
-    const outs = cells.map((n) =>
-        document.querySelectorAll(".jp-Notebook .jp-CodeCell")[n].querySelector(".jp-OutputArea"));
-    const mine = outs.map((out, n) => [
-        ...new Set([...heads.filter((one) => own[n].includes(one.id)), ...inside(out)]
-            .map((one) => one.textContent))]);
-    const texts = [...new Set([...heads, ...outs.flatMap(inside)].map((one) => one.textContent))];
-    const sizes = ["width", "height", "top", "right", "bottom", "left"]; // follow from the rest
-    const properties = new Set();
-    const collect = (rules) => {
-        for (const rule of rules) {
-            for (const name of rule.style ?? [])
-                if (!name.startsWith("--") && !sizes.includes(name)) properties.add(name);
-            if (rule.cssRules) collect(rule.cssRules);
-        }
-    };
-    for (const one of [...heads, ...outs.flatMap(inside)]) collect(one.sheet.cssRules);
-    const names = [...properties];
-    // in place of their own sheets come copies, of these texts in this order
-    for (const one of [...heads, ...outs.flatMap(inside)]) one.media = "not all";
-    const copies = [];
-    const apply = (order) => {
-        for (const one of copies.splice(0)) one.remove();
-        for (const text of order) {
-            const copy = document.createElement("style");
-            copy.textContent = text;
-            document.head.append(copy);
-            copies.push(copy);
-        }
-    };
-    const values = (element, part) => {
-        const style = getComputedStyle(element, part);
-        if (part && style.content === "none") return "";
-        return names.map((name) => style.getPropertyValue(name)).join("|");
-    };
-    // of many elements alike, like the rows of a table, three are enough
-    const some = outs.map((out) => {
-        const seen = new Map();
-        const path = (at) =>
-            at === out ? "" : `${at.getAttribute("class")}>${path(at.parentElement)}`;
-        return [...out.querySelectorAll("*:not(style)")].filter((element) => {
-            const key = element.localName + path(element);
-            seen.set(key, (seen.get(key) ?? 0) + 1);
-            return seen.get(key) <= 3;
-        });
-    });
-    const looks = (n) => some[n].flatMap((element) =>
-        [null, "::before", "::after"].map((part) => [element, part, values(element, part)]));
-    const alone = [];
-    for (const wanted of new Set(mine.map(String))) {
-        apply(mine.find((texts) => String(texts) === wanted));
-        mine.forEach((texts, n) => { if (String(texts) === wanted) alone[n] = looks(n); });
-    }
-    const found = [];
-    for (const order of orders) {
-        apply([...new Set(order.map((n) => texts[n % texts.length]))]);
-        outs.forEach((_, n) => looks(n).forEach(([element, part, now], k) => {
-            const before = alone[n][k][2];
-            if (now === before || found.filter((one) => one[0] === n).length > 4) return;
-            const [a, b] = [before.split("|"), now.split("|")];
-            const differs = names.map((name, i) => a[i] !== b[i] && `${name}: ${a[i]} is ${b[i]}`);
-            const problems = differs.filter(Boolean).slice(0, 5);
-            found.push([n, `${element.localName}.${element.className}${part ?? ""}: ${problems}`]);
-        }));
-    }
-    apply([]);
-    for (const one of [...heads, ...outs.flatMap(inside)]) one.media = "";
-    return found;
-}"""
-
 
 ORDERS = [[*range(40)], [*range(40)][::-1], [n * 17 % 41 for n in range(41)]]
 
@@ -154,7 +81,7 @@ def leaks(gallery: Gallery, names: list[str], orders: list[list[int]]) -> list[s
     """Return the elements that look otherwise than alone, with all style sheets loaded."""
     cells = [1 + [*STATES].index(name) for name in names]
     own = [gallery.brought.get(str(n), []) for n in cells]
-    result = gallery.page.evaluate(COMPARE, [cells, own, orders])
+    result = call(gallery.page, "compare", [cells, own, orders])
     return [f"{names[n]}: {message}" for n, message in result]
 
 
@@ -181,20 +108,6 @@ def test_a_rule_that_reaches_another_widget_is_noticed(gallery: Gallery) -> None
 # --- everybody can use it ---------------------------------------------------------------------
 
 OUTPUTS = ".jp-Notebook .jp-CodeCell .jp-OutputArea"
-#: What reacts to a click is reached by the keyboard: it is a control, in one, or around one; of a
-#: grid or a tree one element has the focus, and arrows move it.
-UNREACHED = """(outs) => [...document.querySelectorAll(outs)].flatMap((out, n) => {
-    const control = ":is(a[href], button, input, select, textarea, summary, label, [tabindex])";
-    const found = [...out.querySelectorAll("*")].filter((one) => one.checkVisibility());
-    const points = (one) => one.onclick || getComputedStyle(one).cursor === "pointer";
-    const clicked = found.filter(points);
-    const lost = clicked.filter((one) => !one.closest(control) && !one.querySelector(control));
-    const wide = [...out.querySelectorAll("[role=grid], [role=tree]")].filter((one) =>
-        one.querySelectorAll("[role=gridcell], [role=treeitem]").length
-        && one.querySelectorAll("[tabindex='0']").length !== 1);
-    const ahead = found.filter((one) => one.tabIndex > 0);
-    return [...lost, ...wide, ...ahead].map((one) => [n, one.outerHTML.slice(0, 160)]);
-})"""
 
 
 def of_states(result: list[tuple[int, str]]) -> list[str]:
@@ -207,50 +120,77 @@ def test_axe_finds_nothing_in_any_state(gallery: Gallery, shade: Any, rules: lis
     """A theme changes colours only."""
     gallery.notebook.theme(shade)
     gallery.state("grid with options").scroll_into_view_if_needed()  # its dialog goes with it
-    gallery.page.wait_for_timeout(300)  # colours fade
+    looks.settle(gallery.page)  # colours fade
     assert of_states(looks.violations(gallery.page, OUTPUTS, rules)) == []
     photograph(gallery, shade.lower())
 
 
 def test_what_is_clicked_is_reached_by_keyboard(gallery: Gallery) -> None:
-    assert of_states(gallery.page.evaluate(UNREACHED, OUTPUTS)) == []
+    assert of_states(call(gallery.page, "unreached", OUTPUTS)) == []
 
 
-ALONE = ".jp-Notebook.one-cell .jp-Cell:not(.tested) { display: none; }"
-#: Puts the focus on the first control of an output, which alone is visible, and records which
-#: controls get it from then on.
-TRACK_FOCUS = """(out) => {
-    const notebook = out.closest(".jp-Notebook"), cell = out.closest(".jp-Cell");
-    notebook.classList.add("one-cell");
-    notebook.querySelector(".tested")?.classList.remove("tested");
-    cell.classList.add("tested");
-    const controls = "a[href], button, input, select, textarea, summary, [tabindex]";
-    const open = (one) => one.checkVisibility({ visibilityProperty: true }) && one.tabIndex >= 0
-        && !one.disabled && !(one.type === "radio" && !one.checked && one.name);
-    const left = new Set([...out.querySelectorAll(controls)].filter(open)), all = [...left];
-    const note = ({ target }) => left.delete(target);
-    out.addEventListener("focusin", note);
-    all[0]?.focus();
-    left.delete(document.activeElement); // no event tells of it where the window is not in front
-    window.focused = () => {
-        out.removeEventListener("focusin", note);
-        const problems = [...left].filter(open).map((one) => `not reached: ${one.outerHTML}`);
-        if (out.contains(document.activeElement))
-            problems.push(`not left: ${document.activeElement.outerHTML}`);
-        return problems.map((one) => one.slice(0, 160));
-    };
-    window.focused.within = () => out.contains(document.activeElement);
-    window.focused.end = () =>
-        [notebook, cell].map((one) => one.classList.remove("one-cell", "tested"));
-    return all.length;
+CONTROLS = {
+    *("textbox", "searchbox", "spinbutton", "combobox", "checkbox", "radio", "switch", "slider"),
+    *("button", "link", "tab", "treeitem", "grid", "tree", "option"),
+}
+PLACE = """function () {
+    const out = this.closest?.(".jp-OutputArea-output");
+    return out ? this.outerHTML.slice(0, 160) : "";
 }"""
 
 
-def test_tab_leads_to_every_control_and_out_again(gallery: Gallery) -> None:
+def test_every_control_of_all_widgets_has_a_name_and_an_id_of_its_own(gallery: Gallery) -> None:
+    """There are two of each and more; the names are those of the browser's own tree."""
+    session = gallery.page.context.new_cdp_session(gallery.page)
+    nameless = []
+    for node in session.send("Accessibility.getFullAXTree")["nodes"]:
+        role, name = (node.get(part, {}).get("value", "") for part in ("role", "name"))
+        if node["ignored"] or role not in CONTROLS or str(name).strip():
+            continue
+        resolved = session.send("DOM.resolveNode", {"backendNodeId": node["backendDOMNodeId"]})
+        asked = {"functionDeclaration": PLACE, "objectId": resolved["object"]["objectId"]}
+        place = session.send("Runtime.callFunctionOn", {**asked, "returnByValue": True})
+        nameless.append(place["result"].get("value"))
+    session.detach()
+    assert [one for one in nameless if one] == []
+    assert call(gallery.page, "ids") == [[], []]
+
+
+CHANNELS = "one => getComputedStyle(one).backgroundColor.match(/[0-9.]+/g).map(Number)"
+
+
+def test_old_is_red_new_is_green_and_each_text_has_its_direction(gallery: Gallery) -> None:
+    for name in ("plan view", "folder view", "queue stale and answered"):
+        red, green, *_ = gallery.state(name).locator("del").first.evaluate(CHANNELS)
+        assert red > green, name
+        red, green, *_ = gallery.state(name).locator("ins").first.evaluate(CHANNELS)
+        assert green > red, name
+    hebrew = gallery.state("tail").get_by_text("שלום").first
+    assert hebrew.evaluate("one => getComputedStyle(one).direction") == "rtl"
+    phone = gallery.state("preview from right to left").locator(".pv-preview [lang]")
+    expect(phone).to_have_attribute("dir", "rtl")
+    assert gallery.page.locator(OUTPUTS).locator("img[src=x], .MathJax").count() == 0
+    for theme in ("Dark", "Light"):  # a drawing follows at once, and is not run again
+        gallery.notebook.theme(theme)  # type: ignore[arg-type]
+        box = gallery.state("flow graph").locator(".box").first
+        light = sum(box.evaluate(CHANNELS.replace("backgroundColor", "fill"))[:3]) / 3
+        assert (light > 128) == (theme == "Light")
+
+
+def test_what_applies_a_long_plan_stays_in_view(gallery: Gallery) -> None:
+    view = gallery.state("plan view blocked").locator(".chatkit-planview").first
+    view.locator("tbody").last.evaluate("one => one.scrollIntoView({ block: 'end' })")
+    expect(view.get_by_role("button", name="Apply").first).to_be_in_viewport()
+
+
+ALONE = ".jp-Notebook.one-cell .jp-Cell:not(.tested) { display: none; }"
+
+
+def test_tab_leads_to_every_control_and_out_again_and_shows_the_focus(gallery: Gallery) -> None:
     lost = {}
     gallery.page.add_style_tag(content=ALONE)  # at each step all that is in sight is laid out
     for name in STATES:
-        count = gallery.state(name).evaluate(TRACK_FOCUS)
+        count = call(gallery.state(name), "trackFocus")
         for n in range(count + 10):  # what can be scrolled is reached too
             if n >= count and not gallery.page.evaluate("focused.within()"):
                 break
@@ -261,49 +201,9 @@ def test_tab_leads_to_every_control_and_out_again(gallery: Gallery) -> None:
     assert not lost, json.dumps(lost, indent=1)
 
 
-#: Sends keys to every kind of control in every state, and returns those that went further than
-#: they may, or not as far as they must.
-KEYS = """(outs) => {
-    const lab = [], found = [];
-    const hear = (event) => { lab.push(event); event.stopPropagation(); };
-    document.documentElement.addEventListener("keydown", hear);
-    const goesOn = (one, keys) => {
-        const event = new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...keys });
-        lab.length = 0;
-        one.dispatchEvent(event);
-        return lab.length > 0;
-    };
-    const own = {
-        save: { key: "s", ctrlKey: true }, "save on a Mac": { key: "s", metaKey: true },
-        palette: { key: "C", ctrlKey: true, shiftKey: true }, sidebar: { key: "b", ctrlKey: true },
-    };
-    document.querySelectorAll(outs).forEach((out, n) => {
-        const kinds = new Set();
-        for (const one of out.querySelectorAll("input, select, textarea, button, [tabindex]")) {
-            if (!one.isConnected) continue; // a key before has drawn it anew
-            const kind = `${one.localName} ${one.type} ${one.role} ${one.parentElement.className}`;
-            if (kinds.has(kind) || !one.checkVisibility() || !one.closest(CHATKIT)) continue;
-            kinds.add(kind);
-            const problems = one.outerHTML.slice(0, 100);
-            for (const [name, keys] of Object.entries(own))
-                if (!goesOn(one, keys)) found.push([n, `${name} does not go on: ${problems}`]);
-            if (goesOn(one, { key: "x" })) found.push([n, `a letter goes on: ${problems}`]);
-            if (one.matches("input, textarea") && goesOn(one, { key: "z", ctrlKey: true }))
-                found.push([n, `undo goes on: ${problems}`]);
-            one.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
-        }
-    });
-    document.documentElement.removeEventListener("keydown", hear);
-    return found;
-}""".replace(
-    "CHATKIT",
-    "'.fp-player, [class*=-grid], .tl-tail, .bd-board, [class*=chatkit-]:not(.chatkit-frame)'",
-)
-
-
 def test_shortcuts_of_jupyter_pass_through_and_letters_do_not(gallery: Gallery) -> None:
     """The last of the gallery: the grids have been typed into."""
-    assert of_states(gallery.page.evaluate(KEYS, OUTPUTS)) == []
+    assert of_states(call(gallery.page, "keys", OUTPUTS)) == []
 
 
 def test_ctrl_s_saves_the_notebook_from_inside_a_form(gallery: Gallery) -> None:
@@ -325,31 +225,7 @@ def test_ctrl_s_saves_the_notebook_from_inside_a_form(gallery: Gallery) -> None:
         page.wait_for_function("() => window.ran.includes('docmanager:save')")
 
 
-def test_older_messages_are_shown_by_keyboard(gallery: Gallery) -> None:
-    state = gallery.state("conversation long")
-    expect(state.locator("li.theirs")).to_have_count(20)
-    state.get_by_role("button", name="Show 20 older").press("Enter")
-    expect(state.locator("li.theirs")).to_have_count(40)
-    expect(state.get_by_role("button", name="older")).to_have_count(0)  # there are no more
-
-
 # --- where there is less space ----------------------------------------------------------------
-
-#: The words of tables that are broken in their middle.
-BROKEN = """(outs) => [...document.querySelectorAll(outs)].flatMap((out, n) => {
-    const found = [], nodes = document.createTreeWalker(out, NodeFilter.SHOW_TEXT);
-    while (nodes.nextNode()) {
-        const text = nodes.currentNode, around = text.parentElement, range = document.createRange();
-        if (!around.closest("td, th") || !around.checkVisibility()) continue;
-        for (const { 0: word, index } of text.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
-            range.setStart(text, index);
-            range.setEnd(text, index + word.length);
-            if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1)
-                found.push([n, word]);
-        }
-    }
-    return found;
-})"""
 
 
 def test_with_less_space_no_word_is_broken_and_what_goes_on_says_so(gallery: Gallery) -> None:
@@ -361,7 +237,7 @@ def test_with_less_space_no_word_is_broken_and_what_goes_on_says_so(gallery: Gal
         pane.evaluate("one => one.scrollLeft = 9999")
         expect(gallery.state("tail live").locator(".tl-more")).to_have_text("← more at the side")
         expect(gallery.state("board").locator(".bd-more")).to_have_text("more at the side →")
-        assert of_states(page.evaluate(BROKEN, OUTPUTS)) == []
+        assert of_states(call(page, "brokenWords", OUTPUTS)) == []
         photograph(gallery, "narrow")
     finally:
         page.set_viewport_size({"width": 1400, "height": 1000})

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable
 
 import pandas as pd
 import pytest
 from browser import looks
+from browser.conftest import Opener
 from browser.lab import Lab, OpenNotebook
-from browser.phone import MODEL
+from browser.scripts import call
 from browser.story import run, write
 from playwright.sync_api import Browser, Locator, expect
 from widgets.gridding import client, sandbox  # noqa: F401
@@ -44,6 +43,7 @@ WRONG = """grid.set(50001, "name", "Ana Cruz")
 grid.set(grid.add(), "name", "A number of this one is missing")
 print("set")"""
 FEW = 'grid.columns("id", "name", "number")'
+TAKEN = 'client.contacts.update(50001, name="Somebody Else").name'
 
 
 class GridPage:
@@ -51,13 +51,13 @@ class GridPage:
 
     def __init__(self, notebook: OpenNotebook) -> None:
         self.notebook, self.page = notebook, notebook.page
-        self.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         self.grid = self.page.locator(".gd-grid")
 
-    def show(self, cell: int, first: str = "50001") -> None:
+    def show(self, cell: int, first: str | re.Pattern[str] = "50001") -> None:
         """Run a cell that shows a grid, and work with that one."""
-        self.grid = run(self.notebook, cell).locator(".gd-grid")
-        expect(self.cell(0, 0)).to_have_text(first, timeout=20_000)
+        output = run(self.notebook, cell)
+        self.grid, self.plan = output.locator(".gd-grid"), output.locator(".chatkit-planview").first
+        expect(self.cell(0, 0)).to_have_text(first)
 
     def column(self, name: str) -> int:
         heads = self.grid.get_by_role("columnheader")
@@ -92,10 +92,16 @@ class GridPage:
         return self.grid.get_by_role("button", name=name)
 
 
+@pytest.fixture(scope="module")
+def page(lab: Lab, open_once: Opener) -> GridPage:
+    cells = [OPEN, LOOK, MANY, FLAGS, FEW, WRONG, TAKEN]
+    return GridPage(open_once(write(lab, "grid.ipynb", cells)))
+
+
 @pytest.fixture
-def opened(lab: Lab, open_notebook: Callable[[str], OpenNotebook]) -> GridPage:
-    name = write(lab, "grid.ipynb", [OPEN, LOOK, MANY, FLAGS, FEW, WRONG])
-    page = GridPage(open_notebook(name))
+def opened(page: GridPage) -> GridPage:
+    """Show a new grid of all contacts, of a new account."""
+    page.page.set_viewport_size({"width": 1400, "height": 1000})
     page.show(0)
     return page
 
@@ -123,10 +129,8 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     page.press("Tab")  # goes right
     expect(page.cell(2, "Country code")).to_be_focused()
     expect(page.grid).to_contain_text("Refused: must be digits only")  # although one is elsewhere
-    page.press("ArrowLeft")
     refused = page.cell(2, "Phone number")
     expect(refused).to_have_attribute("aria-invalid", "true")
-    expect(page.grid).to_contain_text("Refused: must be digits only")
 
     page.button("Columns (").click()
     page.accessible("grid_columns")
@@ -149,13 +153,7 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     page.press("Shift+ArrowDown")
     page.button("Delete row").click()
     page.expect_status("250 rows · 4 cells changed, 2 rows to delete, 1 cell refused")
-    refused.click()
     page.notebook.shot("grid")
-    page.notebook.theme("Dark")
-    refused.click()
-    page.notebook.shot("grid_dark")
-    page.notebook.theme("Light")
-
     out = run(page.notebook, 1)
     expect(out).to_contain_text("Grid of 250 contacts: 4 cells changed, 2 rows to delete, 1 cell")
     expect(out).to_contain_text(r"'Ångström', 'two\nlines', 'عائشة المنصوري'")
@@ -171,7 +169,7 @@ def test_cells_are_typed_refused_pasted_and_taken_back(opened: GridPage) -> None
     page.expect_status("250 rows · 1 cell changed")
 
 
-def test_what_is_copied_is_pasted_unchanged(opened: GridPage) -> None:
+def test_what_is_copied_is_pasted_unchanged_and_texts_are_replaced(opened: GridPage) -> None:
     page = opened
     page.cell(20, "Name").click()
     page.paste('"tab\there"\n"two\n""lines"""\n"Ana"\n5" x\n')
@@ -182,16 +180,54 @@ def test_what_is_copied_is_pasted_unchanged(opened: GridPage) -> None:
     page.press(*["Shift+ArrowDown"] * 3)
     page.press("Control+c")
     expect(page.grid).to_contain_text("Copied 4 cells")
-    page.cell(30, "Name").click()
+    page.cell(25, "Name").click()
     page.press("Control+v")
     for n, name in enumerate(names):
-        expect(page.cell(30 + n, "Name")).to_have_text(name)
-    page.expect_status("250 rows · 8 cells changed")
-    page.cell(40, "Country code").click()
+        expect(page.cell(25 + n, "Name")).to_have_text(name)
+    page.cell(10, "Country code").click()
     page.press("Shift+ArrowDown", "Shift+ArrowDown")
     page.paste("+49")  # one text fills what is selected
-    for row in (40, 41, 42):
+    for row in (10, 11, 12):
         expect(page.cell(row, "Country code")).to_have_text("+49")
+
+    page.cell(2, "Name").click()
+    page.type("a text that has more letters than there are in its cell, so it gets a box")
+    box = page.grid.get_by_role("textbox", name="Name")
+    expect(page.grid.locator(".gd-long")).to_be_visible()
+    page.press("Alt+Enter")
+    page.type("and a second line")
+    page.accessible("grid_long")
+    assert (box.bounding_box() or {})["height"] > 60
+    page.press("Enter")
+    expect(page.cell(2, "Name")).to_contain_text("a box ↵ and a second line")
+
+    page.button("More").click()
+    page.accessible("grid_more")
+    page.button("Find and replace").click()
+    panel = page.grid.get_by_role("dialog", name="Find and replace")
+    panel.get_by_label("Find").fill("Smith")
+    panel.get_by_label("Replace with").fill("Smythe")
+    expect(panel.get_by_role("status")).to_contain_text("50001 name Oliver Smith → Oliver Smythe")
+    page.accessible("grid_replace")
+    expect(page.cell(0, "Name")).to_have_text("Oliver Smith")  # nothing yet
+    panel.get_by_role("button", name="Replace", exact=True).press("Enter")
+    expect(page.cell(0, "Name")).to_have_text("Oliver Smythe")
+    page.cell(0, "Name").click()
+    page.press("Shift+ArrowRight")
+    page.button("More").click()
+    page.button("Copy with headings").click()
+    expect(page.grid).to_contain_text("Copied 2 cells with headings")
+    page.button("Add row").click()
+    expect(page.grid.locator(".gd-new .gd-cell:focus")).to_have_count(1)
+    page.press("Control+v")  # a block with headings goes where they say
+    expect(page.grid.locator(".gd-new")).to_contain_text("Oliver Smythe")
+    page.page.set_viewport_size({"width": 900, "height": 1000})
+    expect(page.grid).to_contain_text("more at the side →")
+    bar = page.grid.locator(".gd-bar").bounding_box()
+    assert bar and bar["height"] < 70  # two lines of buttons
+    page.button("Review changes").click()
+    expect(page.plan).to_be_visible()
+    page.accessible("grid_900")
 
 
 def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) -> None:
@@ -224,24 +260,72 @@ def test_rows_are_sorted_filtered_and_added_by_keyboard_alone(opened: GridPage) 
     page.grid.get_by_role("searchbox").fill("garcia")
     page.expect_status(re.compile(" of 250 rows"))
     expect(page.cell(0, "Name")).to_contain_text("García")
-    page.notebook.shot("grid_filtered")
-    page.button("Add row").click()
-    last = page.grid.locator(".gd-new .gd-cell:focus")
-    expect(last).to_have_count(1)
+    page.button("Add row").press("Enter")
+    expect(page.grid.locator(".gd-new .gd-cell:focus")).to_have_count(1)
     page.type("Neu")
     page.press("Enter")
     expect(page.grid.locator(".gd-new")).to_contain_text("Neu")
     page.grid.get_by_role("searchbox").fill("")
     page.expect_status("251 rows · 1 row added")
-    page.button("Edited only").click()
+    page.button("Edited only").press("Enter")
     page.expect_status("1 of 251 rows · 1 row added")
     page.cell(0, "Name").click()
     page.press("Control+z", "Control+z")
     page.expect_status("0 of 250 rows")
 
 
-def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: GridPage) -> None:
+def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridPage) -> None:
     page = opened
+    heads = page.grid.get_by_role("columnheader")
+    page.cell(0, "Name").click()
+    page.press("ArrowUp", "Space")
+    panel = page.grid.get_by_role("dialog", name="Column Name")
+    expect(panel.get_by_label("Contains")).to_be_focused()
+    page.type("garcia")
+    page.expect_status(re.compile(" of 250 rows"))
+    expect(page.cell(0, "Name")).to_contain_text("García")
+    panel.get_by_role("button", name="Move right").press("Enter")
+    expect(heads.nth(1)).to_have_text("Phone number")
+    wide = heads.nth(2).evaluate("one => one.offsetWidth")
+    panel.get_by_role("button", name="Wider").press("Enter")
+    expect(heads.nth(2)).to_have_js_property("offsetWidth", wide + 40)
+    page.press("Escape")
+    expect(heads.nth(2)).to_be_focused()
+    expect(heads.nth(2)).to_have_attribute("aria-description", "filtered")
+
+    page.press("ArrowRight", "Space")
+    panel = page.grid.get_by_role("dialog", name="Column Country code")
+    few = page.grid.locator(".gd-foot [role=status]").inner_text()
+    panel.get_by_role("checkbox").first.check()
+    expect(page.grid.locator(".gd-foot [role=status]")).not_to_have_text(few)
+    panel.get_by_role("button", name="Hide").press("Enter")
+    expect(heads.filter(has_text="Country code")).to_have_count(0)
+    page.button("Show all rows").press("Enter")
+    page.expect_status("250 rows")
+    expect(page.button("Show all rows")).to_be_hidden()
+
+    # a selection that is drawn beyond the lower edge scrolls
+    start = page.cell(1, 1).bounding_box()
+    assert start
+    page.page.mouse.move(start["x"] + 5, start["y"] + 5)
+    page.page.mouse.down()
+    page.page.mouse.move(start["x"] + 5, start["y"] + 900, steps=5)
+    expect(page.cell(30, 1)).to_be_visible()
+    page.page.mouse.up()
+    page.cell(30, 1).press("Control+ArrowUp")
+    heads.nth(2).drag_to(heads.nth(1))
+    expect(heads.nth(1)).to_have_text("Name")
+    expect(heads.nth(1)).to_have_attribute("aria-sort", "none")  # no click
+
+    run(page.notebook, 4)
+    expect(heads).to_have_text(["ID", "Name", "Phone number"])
+    width = page.grid.get_by_role("grid").evaluate("table => table.clientWidth")
+    ends = "row => row.lastChild.offsetLeft + row.lastChild.offsetWidth"
+    assert width - 4 <= page.grid.locator(".gd-head").evaluate(ends) <= width  # it is all used
+
+
+def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: GridPage) -> None:
+    page, plan = opened, opened.plan
     page.cell(0, "Name").click()
     page.type("Ana Cruz")
     page.press("Enter")
@@ -261,11 +345,9 @@ def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: Gri
 
     page.button("Review changes").focus()
     page.press("Enter")
-    plan = page.page.locator(".chatkit-gridpanel .chatkit-planview").first
     expect(plan).to_be_in_viewport()
     expect(page.grid).to_contain_text("The changes stand below the table")
-    page.notebook.shot("grid_review")
-    plan.get_by_role("button", name="Apply 3 changes").click()
+    plan.get_by_role("button", name="Apply 3 changes").press("Enter")
     expect(plan.get_by_role("status").filter(has_text="All 3 changes applied.")).to_be_visible()
     page.expect_status("251 rows")  # nothing is an edit any more
     page.cell(249, "Name").click()
@@ -275,10 +357,9 @@ def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: Gri
     page.press("Control+End")
     expect(page.cell(250, 0)).to_have_text("50257")
     page.press("Control+Home")
-    page.notebook.shot("grid_applied")
-    plan.get_by_role("button", name="Take it back").click()
+    plan.get_by_role("button", name="Take it back").press("Enter")
     back = plan.locator(".chatkit-planview")
-    back.get_by_role("button", name="Take back 3 changes").click()
+    back.get_by_role("button", name="Take back 3 changes").press("Enter")
     expect(page.cell(0, "Name")).to_have_text("Oliver Smith")
 
     # another plan comes in place of the one below: the focus goes on with it
@@ -289,114 +370,14 @@ def test_changes_are_reviewed_applied_and_taken_back_below_the_table(opened: Gri
     page.page.get_by_role("button", name="Leave out 1 row").focus()
     page.press("Enter")
     expect(plan.locator("p[tabindex]").first).to_be_focused()
-    expect(plan.get_by_role("button", name="Apply 1 change")).to_be_visible()
 
-
-def test_columns_are_filtered_moved_widened_and_hidden_by_keyboard(opened: GridPage) -> None:
-    page = opened
-    heads = page.grid.get_by_role("columnheader")
-    page.cell(0, "Name").click()
-    page.press("ArrowUp", "Space")
-    panel = page.grid.get_by_role("dialog", name="Column Name")
-    expect(panel.get_by_label("Contains")).to_be_focused()
-    page.type("garcia")
-    page.expect_status(re.compile(" of 250 rows"))
-    expect(page.cell(0, "Name")).to_contain_text("García")
-    panel.get_by_role("button", name="Move right").press("Enter")
-    expect(heads.nth(1)).to_have_text("Phone number")
-    wide = heads.nth(2).evaluate("one => one.offsetWidth")
-    panel.get_by_role("button", name="Wider").press("Enter")
-    expect(heads.nth(2)).to_have_js_property("offsetWidth", wide + 40)
-    page.notebook.shot("grid_column")
-    page.press("Escape")
-    expect(heads.nth(2)).to_be_focused()
-    expect(heads.nth(2)).to_have_attribute("aria-description", "filtered")
-
-    page.press("ArrowRight", "Space")
-    panel = page.grid.get_by_role("dialog", name="Column Country code")
-    few = page.grid.locator(".gd-foot [role=status]").inner_text()
-    panel.get_by_role("checkbox").first.check()
-    expect(page.grid.locator(".gd-foot [role=status]")).not_to_have_text(few)
-    panel.get_by_role("button", name="Hide").press("Enter")
-    expect(heads.filter(has_text="Country code")).to_have_count(0)
-    page.button("Show all rows").press("Enter")
-    page.expect_status("250 rows")
-    expect(page.button("Show all rows")).to_be_hidden()
-
-    edge = heads.nth(0).locator(".gd-edge").bounding_box()
-    assert edge
-    wide = heads.nth(0).evaluate("one => one.offsetWidth")
-    page.page.mouse.move(edge["x"] + 2, edge["y"] + 8)
-    page.page.mouse.down()
-    page.page.mouse.move(edge["x"] + 62, edge["y"] + 8, steps=3)
-    page.page.mouse.up()
-
-    # a selection that is drawn beyond the lower edge scrolls
-    start = page.cell(1, 1).bounding_box()
-    assert start
-    page.page.mouse.move(start["x"] + 5, start["y"] + 5)
-    page.page.mouse.down()
-    page.page.mouse.move(start["x"] + 5, start["y"] + 900, steps=5)
-    expect(page.cell(30, 1)).to_be_visible()
-    page.page.mouse.up()
-    page.cell(30, 1).press("Control+ArrowUp")
-    expect(heads.nth(0)).to_have_js_property("offsetWidth", wide + 60)
-    heads.nth(2).drag_to(heads.nth(1))
-    expect(heads.nth(1)).to_have_text("Name")
-    expect(heads.nth(1)).to_have_attribute("aria-sort", "none")  # no click
-
-    run(page.notebook, 4)
-    expect(heads).to_have_text(["ID", "Name", "Phone number"])
-    table = page.grid.get_by_role("grid")
-    source = table.evaluate("table => table.clientWidth")
-    ends = "row => row.lastChild.offsetLeft + row.lastChild.offsetWidth"
-    assert source - 4 <= page.grid.locator(".gd-head").evaluate(ends) <= source  # it is all used
-
-
-def test_texts_are_replaced_copied_and_written_as_python(opened: GridPage) -> None:
-    page = opened
-    page.cell(2, "Name").click()
-    page.type("a text that has more letters than there are in its cell, so it gets a box")
-    box = page.grid.get_by_role("textbox", name="Name")
-    expect(page.grid.locator(".gd-long")).to_be_visible()
-    page.press("Alt+Enter")
-    page.type("and a second line")
-    page.accessible("grid_long")
-    tall = box.bounding_box()
-    assert tall
-    assert tall["height"] > 60
-    page.press("Enter")
-    expect(page.cell(2, "Name")).to_contain_text("a box ↵ and a second line")
-
-    page.button("More").click()
-    page.accessible("grid_more")
-    page.button("Find and replace").click()
-    panel = page.grid.get_by_role("dialog", name="Find and replace")
-    panel.get_by_label("Find").fill("Smith")
-    panel.get_by_label("Replace with").fill("Smythe")
-    expect(panel.get_by_role("status")).to_contain_text("50001 name Oliver Smith → Oliver Smythe")
-    page.accessible("grid_replace")
-    page.expect_status("250 rows · 1 cell changed")  # nothing yet
-    panel.get_by_role("button", name="Replace", exact=True).press("Enter")
-    expect(page.cell(0, "Name")).to_have_text("Oliver Smythe")
-    page.cell(0, "Name").click()
-    page.press("Shift+ArrowRight")
-    page.button("More").click()
-    page.button("Copy with headings").click()
-    expect(page.grid).to_contain_text("Copied 2 cells with headings")
-    page.button("Add row").click()
-    expect(page.grid.locator(".gd-new .gd-cell:focus")).to_have_count(1)
-    page.press("Control+v")  # a block with headings goes where they say
-    expect(page.grid.locator(".gd-new")).to_contain_text("Oliver Smythe")
-    page.page.set_viewport_size({"width": 900, "height": 1000})
-    expect(page.grid).to_contain_text("more at the side →")
-    bar = page.grid.locator(".gd-bar").bounding_box()
-    assert bar
-    assert bar["height"] < 70  # two lines of buttons
-    page.button("Review changes").click()
-    expect(page.page.locator(".chatkit-gridpanel .chatkit-planview")).to_be_visible()
-    page.accessible("grid_900")
-    page.page.set_viewport_size({"width": 1400, "height": 1000})
+    # somebody else was quicker: nothing is written, and both names are shown
+    run(page.notebook, 6)
+    plan.get_by_role("button", name="Apply 1 change").press("Enter")
+    expect(plan.locator("tbody").first).to_contain_text("Somebody Else")
+    expect(plan.get_by_role("status").or_(plan.get_by_role("alert")).first).to_contain_text(
+        "1 conflict"
+    )
 
 
 #: Any script of a widget is late, as in a browser that is busy.
@@ -412,28 +393,52 @@ LATE = """() => {
 }"""
 
 
-def test_a_widget_whose_script_was_late_hears_of_python_all_the_same(
-    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
-) -> None:
-    notebook = open_notebook(write(lab, "late.ipynb", [OPEN, LOOK]))
+def test_a_widget_whose_script_was_late_hears_of_python_all_the_same(page: GridPage) -> None:
     late: list[str] = []
-    notebook.page.once("pageerror", lambda error: late.append(str(error)))
-    notebook.page.evaluate(LATE)
-    page = GridPage(notebook)
+    page.page.once("pageerror", lambda error: late.append(str(error)))
+    page.page.evaluate(LATE)
     page.show(0)
     page.cell(0, "Name").click()
     page.type("Ana Cruz")
     page.press("Enter")
     page.expect_status("250 rows · 1 cell changed")
-    assert run(notebook, 1).inner_text().startswith("Grid of 250 contacts: 1 cell changed.")
+    assert run(page.notebook, 1).inner_text().startswith("Grid of 250 contacts: 1 cell changed.")
     page.button("Review changes").click()
-    page.page.get_by_role("button", name="Apply 2 changes").click()
+    page.plan.get_by_role("button", name="Apply 2 changes").click()
     expect(page.page.get_by_text("All 2 changes applied.")).to_be_visible()
     assert "Failed to initialize" in late[0]
-    notebook.page.evaluate("inTime()")
+    page.page.evaluate("inTime()")
 
 
-def test_a_page_of_rows_is_asked_for_before_it_is_scrolled_to(
+def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:
+    page = opened
+    page.show(2, "1")
+    page.expect_status("100,000 rows")
+    page.cell(0, 0).click()
+    page.press("Control+ArrowDown")
+    expect(page.cell(99_999, 0)).to_have_text("100000")
+    body = page.grid.locator(".gd-body > .gd-row")
+    assert body.count() < 60  # only what is in view is drawn
+    for place in (20_000, 70_000, 45_000):
+        page.grid.locator(".gd-table").evaluate(f"table => table.scrollTop = {place} * 28")
+        expect(page.cell(place + 2, 0)).to_have_text(f"{place + 3}")
+    assert body.count() < 60
+
+
+def test_flags_are_switched_and_nested_values_shown(opened: GridPage) -> None:
+    page = opened
+    page.show(3, re.compile(r"\d+"))
+    expect(page.cell(0, "is_active")).to_contain_text("true")
+    page.cell(0, "is_active").click()
+    page.press("Space")
+    expect(page.cell(0, "is_active")).to_have_text("✗ false")
+    page.press("ArrowRight", "Enter", "Control+a")
+    page.type('["message.received"')
+    page.press("Enter")
+    expect(page.grid).to_contain_text("1 cell changed, 1 cell refused")
+
+
+def test_pages_are_asked_for_in_time_and_a_column_keeps_its_width_while_it_is_drawn(
     browser: Browser, client: Client
 ) -> None:
     many = pd.concat([client.contacts.frame()] * 4).set_axis(pd.RangeIndex(1000, name="id"))
@@ -441,25 +446,14 @@ def test_a_page_of_rows_is_asked_for_before_it_is_scrolled_to(
     page = browser.new_page()
     page.set_content("<!doctype html><body></body>")
     page.add_style_tag(content=table._css)
-    page.evaluate(MODEL, [table._esm, {name: getattr(table, name) for name in TRAITS}])
+    call(page, "show", [table._esm, {name: getattr(table, name) for name in TRAITS}])
     asked = "() => player.sent.filter(one => one.do === 'page').map(one => one.page)"
     page.wait_for_function(f"() => ({asked})().length === 2")
     assert page.evaluate(asked) == [0, 1]  # two dozen rows are in view
     page.locator(".gd-table").evaluate("table => { table.scrollTop = 150 * 28; }")
     page.wait_for_function(f"() => ({asked})().includes(2)")
     assert page.evaluate(asked) == [0, 1, 2]
-    page.close()
 
-
-def test_a_column_keeps_its_width_whatever_comes_while_its_edge_is_drawn(
-    browser: Browser, client: Client
-) -> None:
-    grid = Grid(client.contacts)
-    table = next(one for one in parts(grid) if isinstance(one, GridTable))
-    page = browser.new_page()
-    page.set_content("<!doctype html><body></body>")
-    page.add_style_tag(content=table._css)
-    page.evaluate(MODEL, [table._esm, {name: getattr(table, name) for name in TRAITS}])
     heads = page.get_by_role("columnheader")
     edge = heads.first.locator(".gd-edge").bounding_box()
     assert edge
@@ -474,59 +468,7 @@ def test_a_column_keeps_its_width_whatever_comes_while_its_edge_is_drawn(
     expect(heads.first).to_have_js_property("offsetWidth", wide + 60)
     report = page.evaluate("player.sent.findLast(one => one.do === 'layout').layout")
     assert report[0] == ["id", wide + 60]
-
     heads.first.evaluate("one => { window.kept = one; }")
     page.evaluate("layout => player.change({ column_layout: layout })", report)
     assert page.evaluate("kept.isConnected")  # or what is dragged by it would be dropped
     page.close()
-
-
-def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:
-    page = opened
-    begin = time.monotonic()
-    page.show(2, "1")
-    output = time.monotonic() - begin
-    page.expect_status("100,000 rows")
-    assert output < 10, f"{output:.1f} s"  # 0.3 to 0.5 s on two shared cores
-    page.cell(0, 0).click()
-    begin = time.monotonic()
-    page.press("Control+ArrowDown")
-    expect(page.cell(99_999, 0)).to_have_text("100000")
-    far = time.monotonic() - begin
-    assert far < 5, f"{far:.1f} s"
-    body = page.grid.locator(".gd-body > .gd-row")
-    assert body.count() < 60  # only what is in view is drawn
-    for place in (20_000, 70_000, 45_000):
-        page.grid.locator(".gd-table").evaluate(f"table => table.scrollTop = {place} * 28")
-        expect(page.cell(place + 2, 0)).to_have_text(f"{place + 3}")
-    slow = page.grid.locator(".gd-table").evaluate(
-        """async table => {
-            const frames = [];
-            for (let n = 0; n < 60; n++) {
-                const begin = performance.now();
-                table.scrollTop += 140;
-                await new Promise(requestAnimationFrame);
-                frames.push(performance.now() - begin);
-            }
-            return frames.sort((a, b) => a - b)[30];
-        }"""
-    )
-    assert slow < 250, f"{slow:.0f} ms"  # the median: another process may hold up one of them
-    print(f"shown in {output:.2f} s, the end in {far:.2f} s, a frame in {slow:.0f} ms")
-    page.notebook.shot("grid_many")
-
-
-def test_flags_are_switched_and_nested_values_shown(opened: GridPage) -> None:
-    page = opened
-    page.grid = run(page.notebook, 3).locator(".gd-grid")
-    flags = page.grid.locator("[data-column='2']")
-    expect(page.cell(0, "Active")).to_contain_text("true", timeout=20_000)
-    page.cell(0, "Active").click()
-    page.press("Space")
-    expect(page.cell(0, "Active")).to_have_text("✗ false")
-    expect(flags.first).to_be_visible()
-    page.press("ArrowRight", "Enter", "Control+a")
-    page.type('["message.received"')
-    page.press("Enter")
-    expect(page.grid).to_contain_text("1 cell changed, 1 cell refused")
-    page.notebook.shot("grid_flags")

@@ -6,11 +6,12 @@ The grid, plans, forms, the tail, the login and the player have such tests besid
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 from browser import story
+from browser.conftest import Opener
 from browser.lab import Lab, OpenNotebook
-from playwright.sync_api import Locator, Page, expect
+from browser.story import Keyboard
+from playwright.sync_api import Locator, expect
 
 from chatkit.widgets.editor.edits import make_flow
 
@@ -27,37 +28,13 @@ print(client.templates("order_ready").get("es").footer)""",
 ]
 
 
-class Keyboard:
-    """The keys of a page, and where they lead."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.page.keyboard.press(key)
-
-    def type(self, text: str) -> None:
-        self.page.keyboard.type(text)
-
-    def reach(self, expected: Locator, key: str = "Tab", most: int = 60) -> None:
-        """Go on with one key until something has the focus."""
-        expect(expected).to_have_count(1)
-        for _ in range(most):
-            if expected.evaluate("one => one === document.activeElement"):
-                return
-            self.page.keyboard.press(key)
-        at = self.page.evaluate("() => document.activeElement.outerHTML.slice(0, 200)")
-        raise AssertionError(f"{key} does not lead to {expected}, but to {at}")
-
-
 def output(notebook: OpenNotebook, n: int) -> Locator:
     """Return the output of a cell."""
     return notebook.page.locator(".jp-Notebook .jp-CodeCell").nth(n).locator(".jp-OutputArea").first
 
 
 def test_a_flow_is_built_and_a_content_translated_by_keyboard_alone(
-    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+    lab: Lab, open_notebook: Opener
 ) -> None:
     document = make_flow()
     document["screens"][0].pop("terminal")

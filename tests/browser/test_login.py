@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browser import story
+from browser.conftest import Opener
 from browser.lab import Lab, OpenNotebook
-from playwright.sync_api import Locator, Page, expect
+from browser.story import Keyboard
+from playwright.sync_api import Page, expect
 
 import chatkit
 
-SET_UP = """import os, sys, keyring, keyring.backends.fail
+SET_UP = """import os, sys, keyring
 sys.path.append({tests!r})
 from keyrings import FileKeyring
 os.environ |= {{"CHATKIT_CONFIG": {folder!r} + "/connections.toml",
                "KEYRING_FILE": {folder!r} + "/keyring.json"}}
-keyring.set_keyring({keyring}())
+keyring.set_keyring(FileKeyring())
 print("set up")"""
 LOGIN = 'import chatkit\n\nchatkit.widgets.login("production")'
 NEXT = 'client = chatkit.connect("production")\nprint(len(client.contacts.frame()))'
@@ -31,34 +33,12 @@ def service() -> Iterator[tuple[str, str]]:
         yield base_url, sandbox.token
 
 
-def open_form(
-    lab: Lab, open_notebook: Callable[[str], OpenNotebook], keyring: str, folder: Path
-) -> tuple[OpenNotebook, Locator]:
-    tests = str(Path(__file__).parents[1])
-    set_up = SET_UP.format(tests=tests, folder=str(folder), keyring=keyring)
-    name = f"login_{keyring.rpartition('.')[2]}.ipynb"
-    notebook = open_notebook(story.write(lab, name, [set_up, LOGIN, NEXT]))
-    story.run(notebook, 0)
-    form = story.run(notebook, 1).locator(".chatkit-login")
-    expect(form).to_be_visible()
-    return notebook, form
-
-
 def type_into(page: Page, *texts: str) -> None:
     """Type into one field after the other, from where the keyboard is."""
     for n, text in enumerate(texts):
         if n:
             page.keyboard.press("Tab")
         page.keyboard.type(text)
-
-
-def reach(notebook: OpenNotebook, field: Locator) -> None:
-    """Go on with Tab until the keyboard is in a field."""
-    for _ in range(8):
-        if field.evaluate("field => field === document.activeElement"):
-            return
-        notebook.page.keyboard.press("Tab")
-    raise AssertionError("Tab does not get there")
 
 
 def keeps_nothing(lab: Lab, notebook: OpenNotebook, *texts: str) -> None:
@@ -82,18 +62,18 @@ def keeps_nothing(lab: Lab, notebook: OpenNotebook, *texts: str) -> None:
 
 
 def test_a_connection_is_kept_by_keyboard_alone_and_the_notebook_has_nothing_of_the_token(
-    lab: Lab,
-    open_notebook: Callable[[str], OpenNotebook],
-    service: tuple[str, str],
-    tmp_path: Path,
+    lab: Lab, open_notebook: Opener, service: tuple[str, str], tmp_path: Path
 ) -> None:
-    notebook, form = open_form(lab, open_notebook, "FileKeyring", tmp_path)
+    set_up = SET_UP.format(tests=str(Path(__file__).parents[1]), folder=str(tmp_path))
+    notebook = open_notebook(story.write(lab, "login.ipynb", [set_up, LOGIN, NEXT]))
+    story.run(notebook, 0)
+    form = story.run(notebook, 1).locator(".chatkit-login")
     (url, token), page, wrong = service, notebook.page, "mistyped" * 3
     field = form.get_by_label("Access token")
     expect(field).to_have_attribute("type", "password")
     expect(form).to_contain_text("It goes into the keyring of your system.")
 
-    reach(notebook, form.get_by_label("Base address"))
+    Keyboard(page).reach(form.get_by_label("Base address"))
     type_into(page, url, "1001", wrong)
     page.keyboard.press("Enter")
     expect(form.get_by_role("alert")).to_contain_text("Access token: refused (401)")
@@ -112,31 +92,3 @@ def test_a_connection_is_kept_by_keyboard_alone_and_the_notebook_has_nothing_of_
     assert json.loads((tmp_path / "keyring.json").read_text()) == {"chatkit/production": token}
     expect(story.run(notebook, 2)).to_contain_text("Opened account 1001")
     keeps_nothing(lab, notebook, token, wrong)
-
-
-def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can_be(
-    lab: Lab,
-    open_notebook: Callable[[str], OpenNotebook],
-    service: tuple[str, str],
-    tmp_path: Path,
-) -> None:
-    notebook, form = open_form(lab, open_notebook, "keyring.backends.fail.Keyring", tmp_path)
-    (url, token), page = service, notebook.page
-    message = form.locator(".chatkit-field", has=page.get_by_label("Access token"))
-    expect(message).to_contain_text("This machine has no keyring.")
-    expect(message).to_contain_text(str(tmp_path / "production.token"))
-    notebook.shot("login_no_keyring")
-    notebook.theme("Dark")
-    notebook.shot("login_no_keyring_dark")
-    notebook.theme("Light")
-
-    story.run(notebook, 0)
-    reach(notebook, form.get_by_label("Base address"))
-    type_into(page, url, "1001")
-    page.keyboard.press("Tab")
-    type_into(page, token)
-    page.keyboard.press("Enter")
-    expect(form.get_by_role("status")).to_contain_text("production.token, which only you can read")
-    assert (tmp_path / "production.token").stat().st_mode & 0o777 == 0o600
-    expect(story.run(notebook, 2)).to_contain_text("Opened account 1001")
-    keeps_nothing(lab, notebook, token)

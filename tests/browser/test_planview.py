@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
+import pytest
 from browser import story
+from browser.conftest import Opener
 from browser.lab import Lab, OpenNotebook
 from playwright.sync_api import expect
 
@@ -39,18 +40,17 @@ chatkit.runs(client)""",
 ]
 
 
-def test_a_plan_is_confirmed_applied_stopped_and_taken_back(
-    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
-) -> None:
-    notebook = open_notebook(story.write(lab, "planview.ipynb", CELLS))
+@pytest.fixture(scope="module")
+def notebook(lab: Lab, open_once: Opener) -> OpenNotebook:
+    return open_once(story.write(lab, "planview.ipynb", CELLS))
+
+
+def test_a_plan_is_confirmed_applied_stopped_and_taken_back(notebook: OpenNotebook) -> None:
     view = story.run(notebook, 0).locator(".chatkit-planview").first
     apply = view.get_by_role("button", name="Apply 162 changes")
     expect(apply).to_have_attribute("aria-disabled", "true")
     expect(view.locator("img, .MathJax")).to_have_count(0)
     notebook.shot("planview")
-    notebook.theme("Dark")
-    notebook.shot("planview_dark")
-    notebook.theme("Light")
 
     view.get_by_label("Show").select_option(label="refused 1")
     expect(view.locator("tbody")).to_have_count(1)
@@ -71,11 +71,11 @@ def test_a_plan_is_confirmed_applied_stopped_and_taken_back(
     stop = view.get_by_role("button", name="Stop")
     expect(stop).to_be_focused()
     expect(view.get_by_role("progressbar")).to_have_attribute(
-        "aria-valuenow", re.compile("[1-9][0-9]"), timeout=15_000
+        "aria-valuenow", re.compile("[1-9][0-9]")
     )
     notebook.shot("planview_running")
     stop.press("Enter")
-    expect(view.get_by_role("alert")).to_contain_text("not sent", timeout=10_000)
+    expect(view.get_by_role("alert")).to_contain_text("not sent")
     go_on = view.get_by_role("button", name="Go on with")
     expect(go_on).to_be_focused()
     notebook.shot("planview_stopped")
@@ -106,10 +106,9 @@ def test_a_plan_is_confirmed_applied_stopped_and_taken_back(
     story.run(notebook, 2)
 
 
-def test_runs_are_a_table_to_click(lab: Lab, open_notebook: Callable[[str], OpenNotebook]) -> None:
-    notebook = open_notebook(story.write(lab, "runs.ipynb", [CELLS[0], CELLS[3]]))
-    story.run(notebook, 0)
-    runs = story.run(notebook, 1).locator(".chatkit-runs").first
+def test_runs_are_a_table_to_click(notebook: OpenNotebook) -> None:
+    story.run(notebook, 0)  # a new account
+    runs = story.run(notebook, 3).locator(".chatkit-runs").first
     expect(runs.locator("tbody")).to_have_count(1)
     resume = runs.get_by_role("button", name="Resume")
     resume.press("Enter")
@@ -128,10 +127,7 @@ def test_runs_are_a_table_to_click(lab: Lab, open_notebook: Callable[[str], Open
     expect(runs.locator("tbody").first).to_contain_text("takes back the run of")
     expect(runs.locator("tbody").nth(1)).to_contain_text("partly taken back")
     expect(view.locator("tbody").nth(1)).to_contain_text("taken back")
-    notebook.page.set_viewport_size({"width": 900, "height": 2200})
-    notebook.shot("runs_900")
-    notebook.theme("Dark")
-    notebook.shot("runs_dark_900")
+    notebook.shot("runs")
     runs.get_by_role("button", name="Close this run").press("Enter")
     expect(view).to_have_count(0)
     expect(runs.get_by_role("button", name="Read again")).to_be_focused()

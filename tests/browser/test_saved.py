@@ -6,11 +6,11 @@ import json
 import os
 import re
 import signal
-from collections.abc import Callable
 
 import nbformat
 import pytest
 from browser import story
+from browser.conftest import Opener
 from browser.lab import Lab, OpenNotebook
 from browser.phone import Phone
 from nbconvert import HTMLExporter
@@ -75,12 +75,11 @@ def read_as_saved(notebook: OpenNotebook) -> None:
     expect(notebook.page.locator("mjx-container, .MathJax")).to_have_count(0)
 
 
-@pytest.mark.parametrize("place", ["lab", "notebooks"])
 def test_what_was_last_seen_of_each_widget_is_there_when_its_kernel_has_ended(
-    lab: Lab, open_notebook: Callable[..., OpenNotebook], place: str
+    lab: Lab, open_notebook: Opener
 ) -> None:
-    name = story.write(lab, f"saved_{place}.ipynb", [START, *WIDGETS])
-    notebook = open_notebook(name, place)
+    name = story.write(lab, "saved.ipynb", [START, *WIDGETS])
+    notebook = open_notebook(name)
     notebook.run_all()
     expect(notebook.page.get_by_text(LINE)).to_have_count(0)
     expect(notebook.page.locator(".chatkit-planview")).to_have_count(4)  # all with rows
@@ -95,13 +94,16 @@ def test_what_was_last_seen_of_each_widget_is_there_when_its_kernel_has_ended(
     notebook.page.close()
 
     assert (lab.root / name).stat().st_size < 300_000
-    notebook = open_notebook(name, place)
+    in_notebook = open_notebook(name, "notebooks")
+    read_as_saved(in_notebook)
+    in_notebook.page.close()
+    notebook = open_notebook(name)
     read_as_saved(notebook)
     rest = outputs(notebook)[1].locator(".ck-far")
     expect(rest).to_be_hidden()
     outputs(notebook)[1].get_by_text("Show all").click()  # without a kernel
     expect(rest).to_be_visible()
-    notebook.shot(f"saved_{place}", whole=True)
+    notebook.shot("saved", whole=True)
 
     page, _ = HTMLExporter().from_notebook_node(nbformat.read(lab.root / name, 4))
     assert page.count(LINE) == len(WIDGETS)
@@ -115,7 +117,7 @@ def test_what_was_last_seen_of_each_widget_is_there_when_its_kernel_has_ended(
 
 
 def test_what_is_kept_of_a_widget_waits_until_the_kernel_has_heard_all(
-    lab: Lab, open_notebook: Callable[..., OpenNotebook]
+    lab: Lab, open_notebook: Opener
 ) -> None:
     (lab.root / "heard.json").write_text(json.dumps(FLOW))
     cells = [

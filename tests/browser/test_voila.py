@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 from browser import kernels, story
 from browser.lab import LATE, Lab, Window
+from browser.served import served
 from playwright.sync_api import expect
 
 CELLS = [
@@ -35,49 +31,12 @@ def test_widgets_are_shown_by_voila_and_nothing_complains(
     lab: Lab, window: Window, tmp_path: Path
 ) -> None:
     name = story.write(lab, "voila.ipynb", CELLS)
+    command = ["voila", str(lab.root / name), "--no-browser"]
+    own = {"JUPYTER_DATA_DIR": str(tmp_path / "data"), "JUPYTER_PREFER_ENV_PATH": "0"}
     log = tmp_path / "voila.log"
-    errors: list[str] = []
-    with socket.socket() as one:  # Voila cannot tell which port it has chosen itself
-        one.bind(("127.0.0.1", 0))
-        free = one.getsockname()[1]
-    with kernels.forked(tmp_path), log.open("w") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "voila", str(lab.root / name), "--no-browser", f"--port={free}"],
-            env=os.environ
-            | {"JUPYTER_DATA_DIR": str(tmp_path / "data"), "JUPYTER_PREFER_ENV_PATH": "0"},
-            stdout=output,
-            stderr=output,
-        )
-        try:
-            page = window.new_page()
-            page.on(
-                "console",
-                lambda message: (
-                    message.type == "error"
-                    and errors.append(f"{message.text} {message.location.get('url', '')}")
-                ),
-            )
-            page.on("pageerror", lambda error: errors.append(str(error)))
-            _wait(process, log)
-            page.goto(f"http://127.0.0.1:{free}/", wait_until="commit")
-            for css in RENDERED:
-                expect(page.locator(f".{css}").first).to_be_visible(timeout=60_000)
-            page.locator(".chatkit-form input").first.fill("555x")
-            expect(page.locator(".chatkit-form").get_by_role("alert").first).to_be_visible()
-            page.close()
-        finally:
-            process.terminate()
-            process.wait()
-    errors = [one for one in errors if LATE not in one and not VOILAS_OWN.search(one)]
-    assert errors == []
-    window.take_left_loopback()  # those icons
-
-
-def _wait(process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until Voila says that it listens."""
-    for _ in range(600):
-        assert process.poll() is None, log.read_text()
-        if "is running at" in log.read_text():
-            return
-        time.sleep(0.1)
-    raise AssertionError(log.read_text())
+    with kernels.forked(tmp_path), served(window, command, log, **own) as (page, errors):
+        for css in RENDERED:
+            expect(page.locator(f".{css}").first).to_be_visible(timeout=60_000)
+        page.locator(".chatkit-form input").first.fill("555x")
+        expect(page.locator(".chatkit-form").get_by_role("alert").first).to_be_visible()
+    assert [one for one in errors if LATE not in one and not VOILAS_OWN.search(one)] == []

@@ -46,21 +46,6 @@ def test_a_diff_is_a_sequence_and_false_without_differences(tmp_path: Path) -> N
     assert result[-1].pointer_a is None and result[-1].pointer_b == "/screens/0/layout/children/0"
 
 
-def test_names_that_authors_chose_are_no_keys_of_the_platform() -> None:
-    before = booking()
-    before["screens"][0]["data"] = {"children": {"type": "string", "__example__": "two"}}
-    action = {"name": "complete", "payload": {"then": {"on-click-action": 1}}}
-    before["screens"][0]["layout"]["children"][-1]["on-click-action"] = action
-    after = json.loads(json.dumps(before))
-    after["screens"][0]["data"]["children"]["type"] = "number"
-    payload = after["screens"][0]["layout"]["children"][-1]["on-click-action"]["payload"]
-    payload["then"]["on-click-action"] = 2
-    result = diff(before, after)
-    assert [one.kind for one in result] == ["action changed", "data changed"]
-    assert result[0].where.endswith("payload › then › on-click-action")
-    assert result[1].where == "screen START › data › children › type"
-
-
 def test_the_frame_has_a_row_for_each_difference() -> None:
     frame = diff(booking(), edited()).frame()
     assert list(frame.columns) == ["kind", "where", "pointer_a", "pointer_b", "before", "after"]
@@ -97,7 +82,8 @@ def test_whatever_is_json_is_compared_and_shown_or_refused(a: Any, b: Any) -> No
         assert not isinstance(a, dict)
         return
     assert repr(result) == repr(diff(a, b))
-    assert html_of(result).count("<tr>") == (len(result) + 1 if result else 0)
+    html = html_of(result)  # of many differences there are two tables
+    assert html.count("<tr>") - html.count("<thead>") == len(result)
     assert len(result.frame()) == len(result)
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from displayed import html_of
-from flowjson.base import CHILDREN, errors, flow, footer, put, screen, summary, text
+from flowjson.base import CHILDREN, GO, errors, flow, footer, put, screen, summary, text
 from flowjson.corpus import CASES
-from flowjson.good import good
+from flowjson.good import TEXT, good
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
@@ -54,14 +54,11 @@ def test_no_document_that_others_wrote_is_refused(shared: Path) -> None:
     assert {name: result for name, result in refused.items() if result} == {}
 
 
-@pytest.mark.parametrize("version", [str(version) for version in RELEASED])
-def test_a_small_flow_is_good_in_every_version(version: str) -> None:
-    field = {"type": "TextInput", "name": "a", "label": "A"}
-    assert errors(flow(field, version=version)) == []
-    assert errors(flow(field, version=version, endpoint=True)) == []
-
-
 def test_a_good_value_is_never_refused_written_or_bound_in_any_version() -> None:
+    field = {"type": "TextInput", "name": "a", "label": "A"}
+    for version in map(str, RELEASED):
+        assert errors(flow(field, version=version)) == []
+        assert errors(flow(field, version=version, endpoint=True)) == []
     count = 0
     for name, document in good():
         assert errors(document) == [], name
@@ -136,31 +133,19 @@ def test_what_is_taken_from_or_added_to_a_component_of_others_is_told(shared: Pa
         document = json.loads(path.read_text())
         for pointer, component in places(document):
             shape = COMPONENTS[component["type"]]
+            unknown = ("INVALID_PROPERTY_VALUE", f"{pointer}/type")
             strange = put(document, f"{pointer}/strange", 1)
             assert ("INVALID_PROPERTY_KEY", f"{pointer}/strange") in errors(strange), path
-            unknown = put(document, f"{pointer}/type", "Strange")
-            assert ("INVALID_PROPERTY_VALUE", f"{pointer}/type") in errors(unknown), path
-            count += 2
+            assert unknown in errors(put(document, f"{pointer}/type", "Strange")), path
+            if older := [version for version in RELEASED if version < shape.since]:
+                assert unknown in errors(put(document, "/version", str(older[0]))), path
             for prop in shape.properties:
-                if prop.name not in component or prop.name == "type":
-                    continue
-                wrong = put(document, f"{pointer}/{prop.name}", None)
-                assert ("INVALID_PROPERTY_TYPE", f"{pointer}/{prop.name}") in errors(wrong), path
-                count += 1
-    assert count > 800
-
-
-def test_a_document_that_claims_to_be_older_is_told_what_it_cannot_have(shared: Path) -> None:
-    """Whatever a version brought is missed when a document says that it is older."""
-    for path in samples(shared, "valid"):
-        document = json.loads(path.read_text())
-        for pointer, component in places(document):
-            shape = COMPONENTS[component["type"]]
-            for version in RELEASED:
-                if shape.since > version:
-                    older = errors(put(document, "/version", str(version)))
-                    assert ("INVALID_PROPERTY_VALUE", f"{pointer}/type") in older
-                    break
+                if prop.name in component and prop.name != "type":
+                    wrong = put(document, f"{pointer}/{prop.name}", None)
+                    expected = ("INVALID_PROPERTY_TYPE", f"{pointer}/{prop.name}")
+                    assert expected in errors(wrong), path
+                    count += 1
+    assert count > 500
 
 
 # --- anything ---------------------------------------------------------------------------
@@ -213,8 +198,12 @@ def test_arbitrary_json_anywhere_in_a_good_document_never_crashes(data: st.DataO
 @settings(max_examples=volume(40, 1000))
 @given(st.text() | st.binary())
 def test_arbitrary_text_never_crashes(source: str | bytes) -> None:
-    if not (isinstance(source, str) and source.strip().endswith(".json")):
-        assert not lint(source).ok
+    try:
+        result = lint(source)
+    except InputError as error:  # the name of a file
+        assert isinstance(source, str) and "cannot be read" in str(error)
+    else:
+        assert not result.ok
 
 
 def test_a_pit_of_brackets_is_told() -> None:
@@ -344,32 +333,24 @@ def test_what_is_no_document_at_all_is_refused() -> None:
 
 def listed(screens: int, field: dict[str, Any], first: dict[str, Any] | None) -> dict[str, Any]:
     """Make screens with a list of 20 items each, all of which hand the field k on to the next."""
-    made: list[dict[str, Any]] = []
-    for n in range(screens):
-        has_input = n == 0 and first is not None
-        payload = {"k": "${form.k}" if has_input else "${data.k}"}
-        step = {"name": "navigate", "next": {"type": "screen", "name": f"S_{'BCDEFGHIJ'[n]}"}}
-        step |= {"payload": payload}
-        items = [
-            {"id": str(m), "main-content": {"title": str(m)}, "on-click-action": step}
-            for m in range(20)
-        ]
-        last: dict[str, Any] = {"type": "Footer", "label": "End"}
-        last |= {"on-click-action": {"name": "complete", "payload": payload}}
-        asked: dict[str, Any] = {
-            "type": "If",
-            "condition": "${data.k} == 'z'",
-            "then": [{"type": "TextBody", "text": "Hi"}],
-        }
-        children: list[Any] = [first] if has_input else []
-        children += [asked] if first and n else []
-        children += [{"type": "NavigationList", "name": "go", "list-items": items}]
-        children[-1:] = [last] if n == screens - 1 else children[-1:]
-        layout = {"type": "SingleColumnLayout", "children": children}
-        screen = {"id": f"S_{'ABCDEFGHIJ'[n]}", "title": "T", "layout": layout}
-        made.append(
-            screen | {"terminal": n == screens - 1, "data": {} if has_input else {"k": field}}
-        )
+    ids = [f"S_{letter}" for letter in "ABCDEFGHIJ"[:screens]]
+    asked = {"type": "If", "condition": "${data.k} == 'z'", "then": [TEXT]}
+    made = []
+    for n, id_ in enumerate(ids):
+        entered = [first] if n == 0 and first else []
+        payload = {"k": "${form.k}" if entered else "${data.k}"}
+        if n == screens - 1:
+            end = footer({"name": "complete", "payload": payload})
+        else:
+            go = GO | {"next": {"type": "screen", "name": ids[n + 1]}, "payload": payload}
+            items = [
+                {"id": str(m), "main-content": {"title": str(m)}, "on-click-action": go}
+                for m in range(20)
+            ]
+            end = {"type": "NavigationList", "name": "go", "list-items": items}
+        children = [*entered, *([asked] if first and n else []), end]
+        data = {} if entered else {"k": field}
+        made.append(screen(id_, *children, terminal=n == screens - 1, data=data))
     return {"version": "7.3", "screens": made}
 
 
@@ -405,22 +386,11 @@ def test_fix_prints_what_it_changes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_no_data_of_a_later_screen_is_proposed() -> None:
-    def action(payload):
-        return {"name": "navigate", "next": {"type": "screen", "name": "END"}, "payload": payload}
-
-    field = {"type": "TextInput", "name": "mail", "label": "Mail"}
-    footer = {
-        "type": "Footer",
-        "label": "Next",
-        "on-click-action": action({"email": "${form.email}"}),
-    }
+    go = {"name": "navigate", "next": {"type": "screen", "name": "END"}}
+    mail = {"type": "TextInput", "name": "mail", "label": "Mail"}
+    start = screen("START", mail, footer(go | {"payload": {"email": "${form.email}"}}))
+    done = footer({"name": "complete", "payload": {"email": "${data.email}"}})
     data = {"email": {"type": "string", "__example__": "a"}}
-    done = {"name": "complete", "payload": {"email": "${data.email}"}}
-    end = {"type": "Footer", "label": "Done", "on-click-action": done}
-    layouts = [{"type": "SingleColumnLayout", "children": c} for c in ([field, footer], [end])]
-    screens = [
-        {"id": "START", "title": "A", "layout": layouts[0]},
-        {"id": "END", "title": "B", "terminal": True, "data": data, "layout": layouts[1]},
-    ]
-    [finding] = lint({"version": "7.1", "screens": screens})
+    end = screen("END", done, terminal=True, data=data)
+    [finding] = lint({"version": "7.1", "screens": [start, end]})
     assert finding.hint == "Did you mean ${form.mail}?"

@@ -1,18 +1,19 @@
-"""The source of a document: what was given, and where everything stands in its text."""
+"""A document is read however it is passed, and every value has its place in its text."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from flowjson.strangers import booking
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.flowjson.document import LineColumn, read_source
-from chatkit.flowjson.lint import lint
+from chatkit.flowjson.document import DEEPEST, LineColumn, read_document, read_source
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -72,70 +73,56 @@ def test_a_key_twice_is_found_at_the_second_place() -> None:
     source = read_source('{"a": {"b": 1, "c": 2,\n"b": 3}}')
     assert source.value == {"a": {"b": 3, "c": 2}}
     assert list(source.find_duplicate_keys()) == [("/a/b", LineColumn(2, 1))]
-
-
-def test_without_a_key_twice_none_is_looked_for() -> None:
     source = read_source('{"a": [{"b": 1}, {"b": 2}]}')
     assert not source.has_duplicates
     assert list(source.find_duplicate_keys()) == []
 
 
-def test_a_byte_that_is_no_text_is_a_fault_with_its_place() -> None:
+def test_a_byte_that_is_no_text_and_a_number_without_end_are_faults() -> None:
     source = read_source(b'{"a":\n "\xff"}')
     assert source.fault == "a byte that is not utf-8"
     assert source.at == LineColumn(2, 3)
-
-
-def test_a_number_without_end_is_a_fault() -> None:
     assert read_source('{"a": ' + "1" * 5000 + "}").fault
 
 
-def test_a_file_is_read_by_path_or_name(tmp_path: Path) -> None:
+def test_a_document_is_read_however_it_is_passed_and_copied(tmp_path: Path) -> None:
+    document, text = booking(), json.dumps(booking(), indent=2)
     path = tmp_path / "a flow.json"
-    path.write_bytes(b'{"version": "7.3"}')
-    assert read_source(path).value == read_source(str(path)).value == {"version": "7.3"}
-    assert read_source(path).size == 18
+    path.write_text(text, encoding="utf-8")
+    built = SimpleNamespace(to_json=booking)
+    record = SimpleNamespace(flow_json=document)
+    for source in (document, text, text.encode(), path, str(path), built, record,
+                   {"id": 1, "flow_json": document}, {"id": 1, "flow_json": text}):  # fmt: skip
+        assert read_source(source).value == document
+        assert read_document(source) == document
+    assert read_source(path).size == len(text)
+    assert read_source(document).text is None
+    assert read_source({"id": 1, "flow_json": text}).find("/version") == LineColumn(2, 3)
+    read_document(document)["screens"].clear()
+    assert document == booking()
 
 
-def test_a_file_that_is_not_there_is_an_input_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="No such file"):
-        read_source(tmp_path / "flow.json")
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (Path("flow.json"), "No such file"),
+        ({"id": 1, "flow_json": None}, "read it again by its id"),
+        *((value, "A flow document is a dict, text or a file") for value in (5, None, 1.5, {1, 2})),
+    ],
+)
+def test_what_is_no_document_is_an_input_error(source: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_source(source)
 
 
-def test_a_built_flow_and_a_record_give_their_document() -> None:
-    class Built:
-        def to_json(self) -> dict[str, Any]:
-            return {"version": "7.3"}
-
-    class Record:
-        flow_json = {"version": "7.2"}  # noqa: RUF012
-
-    assert read_source(Built()).value == {"version": "7.3"}
-    assert read_source(Record()).value == {"version": "7.2"}
-    assert read_source({"id": 1, "flow_json": {"version": "7.1"}}).value == {"version": "7.1"}
-
-
-def test_a_record_may_hold_its_document_as_text() -> None:
-    source = read_source({"id": 1, "flow_json": '{"version":\n"7.1"}'})
-    assert source.find("/version") == LineColumn(1, 2)
-
-
-def test_a_record_of_a_list_shows_no_document() -> None:
-    with pytest.raises(InputError, match="read it again by its id"):
-        read_source({"id": 1, "flow_json": None})
-
-
-def test_a_document_without_text_has_no_places_and_stays_as_it_is() -> None:
-    document = {"version": "7.3", "screens": []}
-    source = read_source(document)
-    assert (source.text, source.value) == (None, document)
-
-
-@pytest.mark.parametrize("document", [5, None, object(), 1.5, {1, 2}])
-def test_anything_else_is_an_input_error(document: object) -> None:
-    with pytest.raises(InputError, match="A flow document is a dict, text or a file"):
-        read_source(document)
-
-
-def test_a_text_nested_without_end_is_shown_with_its_fault() -> None:
-    assert "INVALID_FLOW_JSON" in repr(lint("[" * 100_000).annotated())
+def test_what_is_no_json_or_nested_in_itself_is_refused() -> None:
+    knot: dict[str, Any] = {}
+    knot["a"] = knot
+    deep: Any = []
+    for _ in range(DEEPEST):
+        deep = [deep]
+    assert read_document(deep[0]) == deep[0]
+    for value in ("{", "nothing.json", b"\xff{", {"a": {1, 2}}, {"a": object()}, None, knot, deep,
+                  "[" * 100_000 + "]" * 100_000):  # fmt: skip
+        with pytest.raises(InputError, match=r"flow document|cannot be read|nested|itself"):
+            read_document(value)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chatkit.flowjson.components import (
     ACTIONS,
@@ -15,12 +17,16 @@ from chatkit.flowjson.components import (
     COMPONENTS,
     DOCUMENT,
     FIRST,
+    FROZEN,
     MOST_COMPONENTS,
+    RECOMMENDED,
+    RELEASED,
     SCREEN,
     SHAPES,
     ComponentShape,
     Property,
     Version,
+    data_api_versions,
 )
 
 EARLY, LATE = Version(5, 0), Version(7, 0)
@@ -56,26 +62,18 @@ def facts(shared: Path) -> dict[str, dict[str, Any]]:
     return result
 
 
-def test_a_property_is_known_from_its_first_version_to_its_last() -> None:
+def test_a_property_depends_on_the_version() -> None:
     result = Property("x", "text", "", since=Version(4, 0), until=Version(6, 0))
     known = [result.is_known(Version(*v)) for v in ((3, 1), (4, 0), (5, 1), (6, 0))]
     assert known == [False, True, True, False]
-
-
-def test_a_property_is_needed_only_where_it_is_known() -> None:
     result = Property("x", "text", "", required=FIRST, since=Version(6, 0))
-    assert not result.is_required(EARLY)
+    assert not result.is_required(EARLY)  # needed only where it is known
     assert result.is_required(LATE)
-
-
-def test_further_kinds_come_with_their_version_and_tell_what_a_binding_may_be() -> None:
     result = Property("x", "text", "", other_kinds=(("strings", Version(6, 0)), ("map", FIRST)))
     assert result.kinds(EARLY) == ("text", "map")
     assert result.json_types(EARLY) == ("string", "object")
     assert result.json_types(LATE) == ("string", "array", "object")
 
-
-def test_actions_come_with_their_version() -> None:
     result = Property("x", "action", "", actions=(("navigate", FIRST), ("open_url", Version(6, 0))))
     assert result.allowed_actions(EARLY) == ("navigate",)
     assert result.allowed_actions(LATE) == ("navigate", "open_url")
@@ -88,14 +86,13 @@ def test_there_are_24_components_each_under_its_name_and_each_begins_with_its_ty
         assert each.name == name
         assert each.properties[0].name == "type"
         assert len(each.by_name) == len(each.properties), f"{name} names a property twice"
-
-
-def test_everything_is_described_in_a_short_line() -> None:
-    for each in COMPONENTS.values():
         assert each.about.endswith(".")
         for prop in each.properties:
-            assert prop.about.endswith("."), (each.name, prop.name)
-            assert len(prop.about) < 100
+            assert prop.about.endswith(".") and len(prop.about) < 100, (name, prop.name)
+            for action, since in prop.actions:
+                assert since >= ACTIONS[action].since, (name, prop.name, action)
+        # every input but pickers has a first value, and none of the texts has
+        assert (each.property("init-value") is not None) == (each.group == "input"), name
 
 
 def test_the_table_has_exactly_the_properties_of_the_facts(shared: Path) -> None:
@@ -119,7 +116,7 @@ def test_the_table_has_exactly_the_properties_of_the_facts(shared: Path) -> None
                 assert prop.since == (Version(4, 0) if outside else report.since), (name, prop.name)
 
 
-def test_the_table_has_the_values_bounds_and_counts_of_the_facts(shared: Path) -> None:
+def test_the_table_has_the_values_bounds_counts_and_lengths_of_the_facts(shared: Path) -> None:
     for name, message in facts(shared).items():
         ours = COMPONENTS[name]
         since = Version.parse(message.get("web_schema_since", message["since"]))
@@ -140,11 +137,6 @@ def test_the_table_has_the_values_bounds_and_counts_of_the_facts(shared: Path) -
             assert f">={ours.per_screen_since}" == text
         assert ours.per_screen == most, name
         assert ours.per_flow == message.get("max_per_flow"), name
-
-
-def test_the_table_has_the_lengths_of_the_facts(shared: Path) -> None:
-    for name, message in facts(shared).items():
-        ours = COMPONENTS[name]
         for key, length in message.get("limits_doc", {}).items():
             if (prop := ours.property(key)) is not None:
                 assert prop.length == length, (name, key)
@@ -175,13 +167,6 @@ def test_actions_have_the_keys_of_the_facts(shared: Path) -> None:
         assert rest == set(report.get("optional", []))
 
 
-def test_components_name_only_actions_that_exist() -> None:
-    for each in COMPONENTS.values():
-        for prop in each.properties:
-            for name, since in prop.actions:
-                assert since >= ACTIONS[name].since, (each.name, prop.name, name)
-
-
 def test_document_and_screen_have_the_keys_of_the_facts(shared: Path) -> None:
     text = json.loads((shared / "facts/flow_rules.json").read_text())
     for shape, report in ((DOCUMENT, text["document"]), (SCREEN, text["screen"])):
@@ -209,17 +194,14 @@ def test_options_have_the_keys_of_the_facts(shared: Path) -> None:
         for name, length in text.get("limits", {}).items():
             if name != "image_kb":
                 assert item.by_name[name].length == length
-
-
-def test_how_many_options_there_are_is_that_of_the_facts(shared: Path) -> None:
-    for each in CHOICES:
-        text = facts(shared)[each.name]["limits_doc"]
-        source = each.by_name["data-source"]
-        assert [source.advised_least, source.advised] == [text["options_min"], text["options_max"]]
+        limits, source = facts(shared)[each.name]["limits_doc"], each.by_name["data-source"]
+        assert [source.advised_least, source.advised] == [
+            limits["options_min"], limits["options_max"],
+        ]  # fmt: skip
         assert source.least == 1
 
 
-def test_items_of_a_navigation_list_have_the_lengths_of_the_facts(shared: Path) -> None:
+def test_lists_and_carousels_hold_what_the_facts_say(shared: Path) -> None:
     text = facts(shared)["NavigationList"]["limits_doc"]
     for key in ("title", "description", "metadata"):
         assert SHAPES["main content"].by_name[key].length == text[f"main-content.{key}"]
@@ -230,8 +212,6 @@ def test_items_of_a_navigation_list_have_the_lengths_of_the_facts(shared: Path) 
     items = COMPONENTS["NavigationList"].by_name["list-items"]
     assert [items.least, items.advised] == [text["items_min"], text["items_max"]]
 
-
-def test_a_carousel_holds_as_many_pictures_as_the_facts_say(shared: Path) -> None:
     text = facts(shared)["ImageCarousel"]
     images = COMPONENTS["ImageCarousel"].by_name["images"]
     limits = text["limits_web"]
@@ -239,7 +219,27 @@ def test_a_carousel_holds_as_many_pictures_as_the_facts_say(shared: Path) -> Non
     assert [p.name for p in SHAPES["picture"].properties if p.required] == text["item_required"]
 
 
-def test_every_input_but_pickers_has_a_first_value_and_none_of_the_texts_has() -> None:
-    for each in COMPONENTS.values():
-        has = each.property("init-value") is not None
-        assert has == (each.group == "input"), each.name
+# --- versions -------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 9999), st.integers(0, 9999))
+def test_a_version_is_read_as_it_is_written(major: int, minor: int) -> None:
+    assert Version.parse(str(Version(major, minor))) == (major, minor)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "7", "7.", "7.3.1", " 7.3", "7.3\n", "v7.3", 7.3, None, "٧.٣"]
+)
+def test_anything_else_is_no_version(text: object) -> None:
+    assert Version.parse(text) is None
+
+
+def test_versions_are_those_of_the_facts_and_ordered_as_numbers(shared: Path) -> None:
+    assert Version(6, 3) < Version(7, 0) < Version(10, 0) and Version(7, 0) >= (7, 0)
+    message = json.loads((shared / "facts/flow_rules.json").read_text())["versions"]
+    assert sorted(map(str, {*RELEASED} - {*FROZEN})) == sorted(message["publishable_as_of_2026_03"])
+    assert sorted(map(str, RELEASED)) == sorted(message["sendable_as_of_2026_03"])
+    assert str(RECOMMENDED) == message["recommended"]
+    assert {str(v): day.isoformat() for v, day in FROZEN.items()} == message["frozen"]
+    assert data_api_versions(Version(7, 2)) == ("3.0",)
+    assert data_api_versions(Version(7, 3)) == ("3.0", "4.0")

@@ -79,15 +79,11 @@ def check_action(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
 @rule("flow")
 def check_endpoint(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Check that there is an endpoint if an action asks one."""
-    if flow.endpoint:
-        return
-    for action in flow.actions:
-        if action.name == "data_exchange":
-            message = f"data_exchange ({action.pointer}) asks an endpoint: "
-            message += "data_api_version is missing."
-            hint = 'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.'
-            yield error("MISSING_REQUIRED_PROPERTY", "/data_api_version", message, hint)
-            return
+    asking = next((each for each in flow.actions if each.name == "data_exchange"), None)
+    if asking is not None and not flow.endpoint:
+        message = f"data_exchange ({asking.pointer}) asks an endpoint: data_api_version is missing."
+        hint = 'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.'
+        yield _report_missing_property("/data_api_version", message, hint)
 
 
 def find_allowed_actions(flow: FlowNode, action: ActionNode) -> tuple[str, ...] | None:
@@ -219,19 +215,15 @@ def _check_url(action: ActionNode) -> Iterator[Finding]:
 @rule("screen")
 def check_ending_footer(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check that the Footer of a terminal screen ends the flow."""
-    if not screen.terminal:
-        return
     footer = next((each for each in screen.components if each.type == "Footer"), None)
-    for action in screen.actions:
-        if action.owner is footer and action.key == "on-click-action":
-            if action.name is not None and action.name not in _ENDING_ACTIONS:
-                severity: Severity = "error" if flow.version >= (7, 3) else "warning"
-                message = f"The Footer of a terminal screen cannot {action.name}: "
-                message += "the flow would not end."
-                hint = "Use complete, or data_exchange with an endpoint."
-                pointer = f"{action.pointer}/name"
-                yield Finding("INVALID_PROPERTY_VALUE", severity, pointer, message, hint)
-            return
+    clicks = (each for each in screen.actions if each.owner is footer)
+    action = next((each for each in clicks if each.key == "on-click-action"), None)
+    if screen.terminal and action is not None and action.name not in (None, *_ENDING_ACTIONS):
+        severity: Severity = "error" if flow.version >= (7, 3) else "warning"
+        message = f"The Footer of a terminal screen cannot {action.name}: the flow would not end."
+        hint = "Use complete, or data_exchange with an endpoint."
+        pointer = f"{action.pointer}/name"
+        yield Finding("INVALID_PROPERTY_VALUE", severity, pointer, message, hint)
 
 
 @rule("screen")

@@ -48,9 +48,10 @@ _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s/]+\S*")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAYS_SINCE = Version(5, 0)  # dates are YYYY-MM-DD from here on
-#: The kinds of values that JSON writes without quotes, and such a value.
+#: The kinds of values that JSON writes without quotes, and what a quoted one can only mean.
 _UNQUOTED: tuple[Kind, ...] = ("boolean", "integer", "number")
-_LITERAL = re.compile(r"(?i:true|false)|-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,9})?")
+_FLAGS = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,9})?")
 #: Faults of a regular expression in every dialect, in the words of Python's own.
 _FAULTS = ("unterminated", "unbalanced", "nothing to repeat", "multiple repeat", "bad escape (end")
 
@@ -148,7 +149,10 @@ def report_wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -
     # of a text with a binding the rules of `reference` report more
     if kind in _UNQUOTED and isinstance(value, str) and not has_binding(value):
         hint = f"Write {words}, without quotes."
-        if _LITERAL.fullmatch(value) and is_of_kind(kind, meant := json.loads(value.lower())):
+        meant: Any = _FLAGS.get(value.lower())
+        if kind != "boolean":
+            meant = json.loads(value) if _NUMBER.fullmatch(value) else None
+        if is_of_kind(kind, meant):
             patch = (PatchOperation("replace", pointer, meant),)
     yield error("INVALID_PROPERTY_TYPE", pointer, message, hint, patch)
 
@@ -160,7 +164,15 @@ def _check_text(prop: Property, value: str, pointer: str, version: Version) -> I
             choice = "" if prop.is_required(version) else f" or leave {prop.name} out"
             hint = f"Write a text{choice}."
             yield error("PATTERN_MISMATCH", pointer, f"{prop.name} is blank.", hint)
-    elif prop.length is not None and len(value) > prop.length and not has_binding(value):
+    else:
+        yield from _check_text_length(prop, value, pointer, version)
+
+
+def _check_text_length(
+    prop: Property, value: str, pointer: str, version: Version
+) -> Iterator[Finding]:
+    """Check that a text is not longer than documented."""
+    if prop.length is not None and len(value) > prop.length and not has_binding(value):
         message = f"{prop.name} has {len(value)} characters; {prop.length} are documented."
         hint = "Shorten it: the rest may not be shown."
         yield warning("TEXT_LONGER_THAN_DOCUMENTED", pointer, message, hint)
@@ -268,29 +280,11 @@ def _check_choice(prop: Property, value: str, pointer: str, version: Version) ->
         yield error("INVALID_ENUM_VALUE", pointer, message, *mend_word(pointer, value, prop.enum))
 
 
-def _check_choices(
-    prop: Property, value: list[Any], pointer: str, version: Version
-) -> Iterator[Finding]:
-    """Check that each value of a list is one of those allowed."""
-    yield from _check_length(prop, value, pointer)
-    yield from _check_each_text(_check_choice, prop, value, pointer, version)
-
-
-def _check_strings(
-    prop: Property, value: list[Any], pointer: str, version: Version
-) -> Iterator[Finding]:
-    """Check a list of texts."""
-    yield from _check_length(prop, value, pointer)
-    for index, each in enumerate(value):
-        if not isinstance(each, str):
-            yield from report_wrong_type(prop, "text", each, f"{pointer}/{index}")
-        elif prop.length is not None and len(each) > prop.length and not has_binding(each):
-            yield from _check_text(prop, each, f"{pointer}/{index}", version)
-
-
 def _check_each_text(
     check: Check, prop: Property, value: list[Any], pointer: str, version: Version
 ) -> Iterator[Finding]:
+    """Check the number of texts in a list, and each of them."""
+    yield from _check_length(prop, value, pointer)
     for index, each in enumerate(value):
         if isinstance(each, str):
             yield from check(prop, each, f"{pointer}/{index}", version)
@@ -354,8 +348,8 @@ CHECKS: dict[Kind, Check] = {
     "regex": _check_regex,
     "color": _check_color,
     "choice": _check_choice,
-    "choices": _check_choices,
-    "strings": _check_strings,
+    "choices": partial(_check_each_text, _check_choice),
+    "strings": partial(_check_each_text, _check_text_length),
     "components": _check_components,
     "cases": _check_cases,
 }
