@@ -255,8 +255,9 @@ class Edits:
                 differs = pd.Series(base.array != edited.array).fillna(True)
                 other = np.flatnonzero(differs & ~edited.array.isna())
                 rows, base, edited = rows[other], base.iloc[other], edited.iloc[other]
-            different = find_differing_rows(to_python_list(base), to_python_list(edited))
-            self._differing[name] = rows[different]
+            if len(rows):
+                rows = rows[find_differing_rows(to_python_list(base), to_python_list(edited))]
+            self._differing[name] = rows
         return self._differing[name]
 
     def count_emptied(self, names: Collection[str], changed: Collection[int]) -> int:
