@@ -154,7 +154,11 @@ class WebhookEndpoints(Endpoints[Webhook]):
     most = MAX_WEBHOOKS
     lost = "its signing secret was in that answer: delete it and create it again"
     defaults: ClassVar[Mapping[str, Any]] = {"events": [_ALL]}
-    labels: ClassVar[Mapping[str, str]] = {"url": "Address", "webhook_secret": "Signing secret"}
+    labels: ClassVar[Mapping[str, str]] = {
+        "url": "Address",
+        "webhook_secret": "Signing secret",
+        "has_signing_secret": "Has signing secret",
+    }
 
     def make_account_notes(self, frame: pd.DataFrame) -> list[str]:
         """Note the hosts of addresses that seem to contain a password or a token."""

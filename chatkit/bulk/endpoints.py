@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
@@ -114,16 +114,22 @@ class Declaration:
         return f"client.{self.noun}s"
 
     @classmethod
+    @lru_cache(4096)  # a plan has the same fields in each of its rows
     def format_label(cls, place: str) -> str:
         """Return what people call a field, or a place in one: "Draft", "Button 2, label"."""
         name, *steps = re.split("[./]", place)
         label = cls.labels.get(name) or format_label(name)
         if name in cls.documents and steps:
             return f"{label} /{'/'.join(steps)}"
+        if name == "variables" and steps:  # what follows is the name of a placeholder
+            return "{{" + place[len("variables/") :] + "}}"
         if steps and steps[0].isdecimal() and label.endswith("s"):
-            label = f"{label.removesuffix('s')} {int(steps.pop(0)) + 1}"
+            one = re.sub("ies$", "y", label).removesuffix("s")
+            label = f"{one} {int(steps.pop(0)) + 1}"
         inner = [cls.labels.get(step) or format_label(step) for step in steps]
-        return ", ".join([label, *(one[:1].lower() + one[1:] for one in inner)])
+        # "label", but "URL"
+        inner = [one[0].lower() + one[1:] if one[1:2].islower() else one for one in inner]
+        return ", ".join([label, *inner])
 
 
 class Endpoints(Declaration, Generic[R]):

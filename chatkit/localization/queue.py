@@ -77,12 +77,16 @@ class QueueItem:
         self.entry = entry  #: the content it is of; None if there is none yet
         self.answer: Answer = ""
         self.new_translation = ""  #: the text in its place; empty unless it was edited
-        self.comment = unit.comment
-        self.commented = False  #: whether a plan has still to record the comment
+        self.comment = self.recorded_comment = unit.comment
         self.known = {unit.target}  #: the texts that were there, or that plans have put there
 
     def __repr__(self) -> str:
         return f"<{self.unit.state} {' '.join(self.unit.text_key)}: {cut(self.unit.source, 60)}>"
+
+    @property
+    def commented(self) -> bool:
+        """True while a plan has still to record the comment."""
+        return self.comment != self.recorded_comment
 
     @property
     def text(self) -> str:
@@ -188,9 +192,7 @@ class Queue(Report):
         Raises:
             InputError: There is no such text.
         """
-        item = self._get_item(number)
-        item.commented = item.commented or text.strip() != item.comment
-        item.comment = text.strip()
+        self._get_item(number).comment = text.strip()
 
     def _get_item(self, number: int) -> QueueItem:
         """Return the item with a number, or raise an error that has the range of numbers."""
@@ -257,10 +259,6 @@ class Queue(Report):
             for each in audit.of(lang_code=item.unit.lang_code)
             if each.field in fields and each.severity != "note"
         ]
-
-    def has_memory(self, number: int) -> bool:
-        """Return whether the memory for suggestions in the language of a text is ready."""
-        return (self._get_item(number).unit.lang_code, self.has_other_contents) in self._memories
 
     @property
     def has_other_contents(self) -> bool:
@@ -337,7 +335,7 @@ class Queue(Report):
             if item.commented:
                 lang_code = language.normalize(unit.lang_code)
                 new.comment((unit.template_code, lang_code, unit.field), item.comment)
-                item.commented = False
+                item.recorded_comment = item.comment
         self._records = self._ledger_file.add(new)
         edited = [item for item in self.items if item.answer == "edited"]
         frame = self._reread_templates(edited) if self._planned and edited else self._frame

@@ -225,7 +225,7 @@ class ContentEndpoints(Endpoints[Content]):
     detailed = True
     labels: ClassVar[Mapping[str, str]] = {
         "lang_code": "Language",
-        "variables": "Sample text",
+        "variables": "Samples",
         "validity_period_seconds": "Validity period, seconds",
         "connected_catalog_id": "Connected catalog",
         "auth_delivery_method": "Code delivery",

@@ -247,7 +247,8 @@ RenderedPair = tuple[RenderedValue, RenderedValue]
 def format_label(name: str) -> str:
     """Return the name of a field as people read it: `is_draft` is "Draft"."""
     words = re.sub("[_-]+", " ", re.sub("^(is|has)_|_at$", "", name))
-    words = re.sub(r"\b(ai|http|id|json|url)\b", lambda match: match[0].upper(), words)
+    words = re.sub(r"\bsrc\b", "source", words)
+    words = re.sub(r"\b(ai|api|http|id|json|kb|uri|url)\b", lambda match: match[0].upper(), words)
     return words[:1].upper() + words[1:]
 
 

@@ -161,8 +161,9 @@ class Form(Exported, FormModel):
             if self._unknown is not None:
                 raise InputError("An answer was lost: check first whether it was saved.")
             if edited := self._fields.edited:
+                labels = ", ".join(map(self._endpoints.format_label, edited))
                 raise InputError(
-                    f"The form holds what was not saved ({', '.join(edited)}): save it, or press "
+                    f"The form holds what was not saved ({labels}): save it, or press "
                     f"“{self._new.label}”."
                 )
             self._open_record(key, self.resource.get(key))

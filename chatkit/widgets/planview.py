@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_origin
 
 from chatkit.account.fleet_plan import (
     FleetPlan,
@@ -25,7 +25,6 @@ from chatkit.api.connection import describe_account, is_live
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
-from chatkit.bulk.endpoints import Declaration
 from chatkit.bulk.outcomes import read_rows
 from chatkit.bulk.plan import (
     MAX_DELETES,
@@ -643,7 +642,7 @@ def make_plan_items(plan: Plan | FleetPlan) -> Rows:
                 *_name_resource_filter(change),
             )
             drawn = partial(_draw_change_row, part, change, losses, None)
-            items.append(Item(kinds, _make_search_text(change), drawn, label))
+            items.append(Item(kinds, _make_search_text(part, change), drawn, label))
         items += _make_refused_items(part, label, outcome=False)
     return _choose_columns(plan, outcome=False), items
 
@@ -668,7 +667,7 @@ def make_result_items(
             outcome = Outcome(state, reason, number)
             first = ("not applied",) if outcome.looks in ("open", "bad") else ()
             drawn = partial(_draw_change_row, part, change, {}, outcome)
-            text = f"{state} {reason} {_make_search_text(change)}"
+            text = f"{state} {reason} {_make_search_text(part, change)}"
             items.append(Item((*first, state, *_name_resource_filter(change)), text, drawn, label))
         items += _make_refused_items(part, label, outcome=True)
     last = len(_STATE_ORDER)
@@ -694,9 +693,11 @@ def _can_take_back(change: Change, state: str) -> bool:
     return state in ("applied", "differs") and change.undo != "never"
 
 
-def _make_search_text(change: Change) -> str:
+def _make_search_text(plan: Plan, change: Change) -> str:
+    declared = DECLARED[change.noun or get_setting(plan).noun]
+    labels = " ".join(map(declared.format_label, {**change.before, **change.after}))
     values = json.dumps([dict(change.before), dict(change.after)], ensure_ascii=False, default=str)
-    return f"{change.row} {change.key} {change.code or ''} {change.label} {values}"
+    return f"{change.row} {change.key} {change.code or ''} {change.label} {labels} {values}"
 
 
 def _draw_change_row(
@@ -767,10 +768,24 @@ def _make_refused_items(plan: Plan, label: str, *, outcome: bool) -> list[Item]:
     """Make the rows of refused cells, in the columns of a plan or of a result."""
     items = []
     for cell in get_refused_cells(plan):
-        name = DECLARED.get(get_setting(plan).noun, Declaration).format_label(cell.column)
+        name = _label_refused_cell(plan, cell)
         drawn = partial(_draw_refused_row, cell, name, outcome=outcome)
-        items.append(Item(("refused",), " ".join(map(str, cell)), drawn, label))
+        items.append(Item(("refused",), f"{name} {' '.join(map(str, cell))}", drawn, label))
     return items
+
+
+def _label_refused_cell(plan: Plan, cell: RefusedCell) -> str:
+    """Return what people call the column of a refused cell; its own name if it is no field."""
+    setting, (field, *steps) = get_setting(plan), re.split("[./]", cell.column)
+    in_account = setting.several and isinstance(cell.row, tuple)
+    if (declared := DECLARED.get(cell.row[0] if in_account else setting.noun)) is None:
+        return cell.column
+    body, record = declared.body.model_fields, declared.record.model_fields
+    if steps:  # a place in a field, unless the column of a frame is called so
+        known = field in body and get_origin(body[field].annotation) in (list, dict)
+    else:
+        known = field in body or field in record
+    return declared.format_label(cell.column) if known else cell.column
 
 
 def _draw_refused_row(cell: RefusedCell, label: str, *, outcome: bool) -> tuple[str, list[str]]:

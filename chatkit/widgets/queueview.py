@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from html import escape
 from threading import RLock, Thread
@@ -12,8 +11,9 @@ from typing import Any
 from chatkit.errors import ChatkitError, InputError, safe_repr
 from chatkit.localization import language
 from chatkit.localization.bubble import draw_bubble, make_bubble
-from chatkit.localization.content import read_entries, text_label
+from chatkit.localization.content import read_entries
 from chatkit.localization.queue import Queue, QueueItem, Suggestion
+from chatkit.templates.contents import ContentEndpoints
 from chatkit.util.display import compare_words, cut, escaped, visible
 from chatkit.util.progress import prefix_lines
 from chatkit.widgets.controls import Exported
@@ -68,11 +68,9 @@ class QueueView(ReviewedEdits, Exported, PanelPage):
         self._suggesting = RLock()
         self._count = Html("<span>Nothing to review.</span>")
         self._place, self._source, self._preview = Html(), Html(), Html()
-        self._jump = NumberText("Text")
+        self._jump = NumberText(f"Text, 1 to {len(queue):,}" if len(queue) else "Text")
         self._jump.late, self._jump.entered = True, self._jump_to
         self._box = Text("Translation")
-        self._comment = Text("Comment for colleagues")
-        self._comment.entered = lambda: self.queue.comment(self._number, self._comment.value)
         self._near = FormGroup(label="Suggestions", css="qu-near")
         review = FormButton("Review changes", lambda: self.attempt(self.plan), "primary")
         self._take = FormButton("", self._answer_typed, "primary", keys="Control+Enter")
@@ -87,7 +85,7 @@ class QueueView(ReviewedEdits, Exported, PanelPage):
             Html(f"<small>{_KEYS}</small>"),
         ]
         self._actions = FormGroup(actions, css="qu-actions", row=True)
-        self._card = FormGroup(css="qu-queue chatkit-form")
+        self._card = FormGroup(label="Texts to review", css="qu-queue chatkit-form")
         bar = FormGroup([review, self._count, self._jump], css="qu-bar chatkit-sticky", row=True)
         columns = FormGroup([self._card, FormGroup([self._preview], css="cf-seen")], row=True)
         columns.css = "cf-columns"
@@ -122,12 +120,16 @@ class QueueView(ReviewedEdits, Exported, PanelPage):
     def _fill(self) -> None:
         """Show the text with its answer, and what the rules say of it."""
         item, unit = self._item, self._item.unit
-        # An input of its own: what is typed into the one before comes late.
+        # Inputs of its own: what is typed into those before comes late.
         self._box = Text("Translation", rows=4)
         self._box.value, self._box.entered = item.text, self._on_typed
         self._box.lang = language.bcp47_tag(unit.lang_code)
-        self._comment.value = item.comment
-        self._jump.value = str(self._number + 1)
+        self._box.css = "cf-rtl" if language.direction(unit.lang_code) == "rtl" else ""
+        number, comment = self._number, Text("Comment for colleagues")
+        comment.value = item.comment
+        comment.entered = lambda: self.queue.comment(number, comment.value)
+        self._jump.value = str(number + 1)
+        self._jump.mark([])
         total = len(self.queue)
         answered = total - self.queue.counts()[""]
         self._count.value = (
@@ -137,9 +139,10 @@ class QueueView(ReviewedEdits, Exported, PanelPage):
         named = f"{language.name(unit.lang_code)} ({cut(unit.lang_code, 20)})"
         kind = "answered" if item.answer else unit.state
         state = f'<span class="qu-state {kind}">{_ANSWERS.get(item.answer, unit.state)}</span>'
+        label = ContentEndpoints.format_label(unit.field)
         self._place.value = (
             f'<h4 class="qu-place"><bdi>{escaped(cut(unit.template_code, _MAX_CODE_LENGTH))}'
-            f"</bdi> · {escaped(named)} · {escaped(text_label(unit.field))} {state}</h4>"
+            f"</bdi> · {escaped(named)} · {escaped(label)} {state}</h4>"
         )
         head = "Source, and what changed in it" if unit.source_before else "Source"
         note = f"<small>{escaped(unit.note)}</small>" if unit.note else ""
@@ -149,7 +152,7 @@ class QueueView(ReviewedEdits, Exported, PanelPage):
             f"{_draw_words(unit.source_before, unit.source)}</p>{note}</div>"
         )
         self._near.children, self._near.hidden = [], True
-        parts = [self._place, self._source, self._box, self._near, self._comment]
+        parts = [self._place, self._source, self._box, self._near, comment]
         self._card.children = [*parts, self._actions]
         self._check()
 
@@ -205,7 +208,8 @@ class QueueView(ReviewedEdits, Exported, PanelPage):
         (entry,) = read_entries(self.queue.content(number, text))
         notes = ""
         if fields := self.queue.untranslated(number, text):
-            source, named = self._item.original.lang_code, ", ".join(map(text_label, fields))
+            source = self._item.original.lang_code
+            named = ", ".join(map(ContentEndpoints.format_label, fields))
             note = f"Not translated yet, so in {language.name(source)} here: {named}."
             notes = f"<p><em>{escape(note)}</em></p>"
         self._preview.value = draw_bubble(make_bubble(entry, {})) + notes
@@ -230,8 +234,11 @@ class QueueView(ReviewedEdits, Exported, PanelPage):
         self.focus_on(self._box)
 
     def _jump_to(self) -> None:
-        with suppress(ValueError):
+        try:
             number = self._jump.read()
+        except ValueError as error:
+            self._jump.mark([("error", str(error))])
+        else:
             self._go(self._number if number == "" else number - 1)
 
     def _answer_typed(self) -> None:

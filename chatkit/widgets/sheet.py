@@ -233,8 +233,10 @@ class Sheet:
             if place in good:
                 cells[row] = EditedCell("" if good[place] is None else good[place])
             else:
+                label_of = self._endpoints.format_label
                 whys = (
-                    p.reason if p.field == name else f"{p.field} {p.reason}" for p in wrong[place]
+                    p.reason if p.field == name else f"{label_of(p.field)}: {p.reason}"
+                    for p in wrong[place]
                 )
                 cells[row] = self._refused_cell(row, name, entered[row], "; ".join(whys))
         return cells

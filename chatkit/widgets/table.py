@@ -109,7 +109,8 @@ class Item(NamedTuple):
         if self.account:
             names = [escaped(self.account), *[""] * (len(lines) - 1)]
             lines = [f'<td dir="auto">{n}</td>{line}' for n, line in zip(names, lines, strict=True)]
-        return f'<tbody class="{looks}"><tr>{"</tr><tr>".join(lines)}</tr></tbody>'
+        account = f' data-account="{escaped(self.account)}"' if self.account else ""
+        return f'<tbody class="{looks}"{account}><tr>{"</tr><tr>".join(lines)}</tr></tbody>'
 
 
 _LINES = 8  #: lines of a row that are shown before somebody asks for all

@@ -52,7 +52,7 @@ def test_a_queue_is_answered_by_keyboard_and_ends_in_one_plan(notebook: OpenNote
 
     # right as it is, and on to the next; a text that is edited stays edited on the way back
     keys.press("Control+Enter")
-    expect(place).to_have_text("order_ready · French (fr) · Header unknown")
+    expect(place).to_have_text("order_ready · French (fr) · Header 1, text unknown")
     expect(text).to_be_focused()
     keys.press("Control+a")
     keys.type("Ton vélo est prêt")
@@ -62,14 +62,15 @@ def test_a_queue_is_answered_by_keyboard_and_ends_in_one_plan(notebook: OpenNote
     keys.press("Alt+ArrowDown")
     expect(place).to_contain_text("Text unknown")
     keys.press("Alt+ArrowUp")
-    expect(place).to_contain_text("Header edited")
+    expect(place).to_contain_text("Header 1, text edited")
     expect(text).to_have_value("Ton vélo est prêt")
     keys.press("Alt+s")
     expect(place).to_contain_text("order_ready · French (fr) · Text")
     keys.press("Alt+ArrowUp")
+    expect(place).to_contain_text("skipped")
     keys.press("Control+a")
     keys.type("Votre bicyclette est prête")
-    keys.press("Control+Enter")
+    keys.press("Control+Enter")  # at once: what was typed goes before it
     expect(queue.locator(".qu-count")).to_contain_text("2 of")
 
     # all answers in one plan, below
@@ -77,6 +78,10 @@ def test_a_queue_is_answered_by_keyboard_and_ends_in_one_plan(notebook: OpenNote
     apply = queue.get_by_role("button", name="Apply")
     expect(queue.get_by_text("1 text is recorded as right, as they are.")).to_be_visible()
     notebook.shot("queue-plan")
+    apply.focus()
+    keys.press("Alt+s")  # is no key of the plan
+    expect(queue.get_by_text("Out of date")).to_have_count(0)
+    expect(queue.locator(".qu-count")).to_contain_text("2 of")
     apply.press("Enter")
     made = story.run(notebook, 1)
     expect(made).to_contain_text("Votre bicyclette est prête")

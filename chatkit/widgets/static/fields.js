@@ -8,7 +8,25 @@ const named = (one) => one?.dataset?.act && `${one.dataset.act} ${one.dataset.ro
 function render({ model, el }) {
   const view = `chatkit-${Math.random().toString(36).slice(2)}`;
   let drawn = new Map();
-  const enter = (one, value) => model.send({ id: one.id, entered: value });
+  // What is typed goes to Python when a person pauses, and before anything else does.
+  let typed = null, pause = 0;
+  const flush = () => {
+    const one = typed;
+    clearTimeout(pause);
+    typed = null;
+    if (one) model.send({ id: one.id, entered: one.input.value });
+    return !!one;
+  };
+  const type = (one) => {
+    if (typed !== one) flush();
+    clearTimeout(pause);
+    typed = one;
+    pause = setTimeout(flush, 250);
+  };
+  const enter = (one, value) => {
+    flush();
+    model.send({ id: one.id, entered: value });
+  };
   // What nobody may see comes with a press alone, as a message, and is gone from the page then.
   const press = (one) => {
     for (const other of one.now.submit ? drawn.values() : []) if (other.now.kind === "secret") {
@@ -16,6 +34,10 @@ function render({ model, el }) {
       other.input.value = "";
     }
     enter(one, one.now.token);
+  };
+  // What was typed just now may have enabled the button: Python decides.
+  const act = (one) => {
+    if ((flush() && one.now.token) || one.el.getAttribute("aria-disabled") === "false") press(one);
   };
   const labelled = (one, tag) => {
     one.label = make(one.el, "label", "chatkit-label");
@@ -28,7 +50,8 @@ function render({ model, el }) {
     text: (one, now) => {
       labelled(one, now.rows ? "textarea" : "input");
       if (!now.rows) one.input.type = "text";
-      one.input.addEventListener(now.late ? "change" : "input", () => enter(one, one.input.value));
+      if (now.late) one.input.onchange = () => enter(one, one.input.value);
+      else one.input.oninput = () => type(one);
     },
     checkbox: (one) => {
       const label = make(one.el, "label", "chatkit-tick");
@@ -55,9 +78,7 @@ function render({ model, el }) {
     },
     button: (one) => {
       one.el.type = "button";
-      one.el.onclick = () => {
-        if (one.el.getAttribute("aria-disabled") === "false") press(one);
-      };
+      one.el.onclick = () => act(one);
     },
     fold: (one) => {
       one.label = make(one.el, "summary");
@@ -166,7 +187,7 @@ function render({ model, el }) {
     table: (one, now, old) => {
       if (now.value === old.value) return;
       const had = one.pane.contains(document.activeElement) && named(document.activeElement);
-      const folds = () => [...one.pane.querySelectorAll("th > details")], name = (fold) => fold.firstChild.ariaLabel;
+      const folds = () => [...one.pane.querySelectorAll("th > details")], name = (fold) => `${fold.closest("tbody").dataset.account} ${fold.firstChild.ariaLabel}`;
       const open = folds().filter((fold) => fold.open).map(name);
       one.pane.innerHTML = now.value ?? "";
       for (const fold of folds()) fold.open = open.includes(name(fold));
@@ -205,6 +226,7 @@ function render({ model, el }) {
     for (const [name, write] of Object.entries(PARTS)) {
       one[name] ??= make(one.el, name === "help" ? "small" : "div", `chatkit-${name}`);
       one[name].id = id(name);
+      if (name === "notes") one[name].setAttribute("aria-live", "polite");
       if (String(now[name] ?? "") !== String(old[name] ?? "")) write(one[name], now[name] ?? []);
     }
     const described = Object.keys(PARTS).filter((name) => now[name]).map(id);
@@ -271,16 +293,18 @@ function render({ model, el }) {
   };
   const hear = (message) => drawn.get(message.id)?.hear?.(message);
   el.classList.add("chatkit-fields");
+  el.addEventListener("focusout", flush);
   el.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
     const { key, code, altKey, ctrlKey, metaKey } = event;
     const keys = [(ctrlKey || metaKey) && "Control", altKey && "Alt", altKey ? code.replace(/^(Key|Digit)/, "") : key];
-    const pressed = [...drawn.values()].find(({ now }) => now.keys && now.keys === keys.filter(Boolean).join("+"));
-    if (pressed?.el.getAttribute("aria-disabled") === "false") {
+    const form = event.target.closest(".chatkit-form"), combination = keys.filter(Boolean).join("+");
+    const pressed = [...drawn.values()].find(({ el, now }) => now.keys === combination && form?.contains(el));
+    if (pressed) {
       event.preventDefault();
-      return pressed.el.click();
+      return act(pressed);
     }
     if (event.key !== "Enter" || !event.target.matches("input")) return;
-    const form = event.target.closest(".chatkit-form");
     [...drawn.values()].find((one) => one.now.submit && form?.contains(one.el))?.el.click();
   });
   keepKeys(el);
@@ -291,6 +315,7 @@ function render({ model, el }) {
   focus();
   model.send({ here: view });
   return () => {
+    flush();
     model.send({ gone: view });
     for (const one of drawn.values()) {
       if (one.now.kind === "secret") one.input.value = "";

@@ -62,16 +62,19 @@ def test_texts_are_answered_one_after_the_other_and_one_plan_takes_all(client: A
     assert find(view, "Take this").disabled
     type_into(view, "Translation", "Hallo {{1}}, {{2}} wartet bis {{3}}.")
     late = find(view, "Translation")
+    comment = find(view, "Comment for colleagues")
     press(view, "Next →")
-    send(view, {"id": late.id, "entered": "of the text before"})  # typed while the next one came
+    for one in (late, comment):  # typed while the next one came
+        send(view, {"id": one.id, "entered": "of the text before"})
     assert typed(view) != "of the text before" and view.queue.items[1].answer == "edited"
+    assert not any(item.commented for item in view.queue.items)
 
     # each answer goes to the next text that has none
     type_into(view, "Comment for colleagues", "why so?")
     press(view, "Skip")
     press(view, "← Previous")
     assert view.queue.items[2].answer == "skipped" and "skipped</span>" in html(view)
-    type_into(view, "Text", "1")
+    type_into(view, "Text, 1 to 5", "1")
     press(view, "Copy source")
     assert typed(view) == view.queue.items[0].unit.source
     press(view, "Take this")
@@ -86,19 +89,28 @@ def test_texts_are_answered_one_after_the_other_and_one_plan_takes_all(client: A
     assert view.plan_view.outdated
 
 
+@pytest.mark.parametrize("lang", ["ar", "he", "de"])
+def test_a_translation_that_is_read_from_the_right_is_written_from_there(
+    client: Any, lang: str
+) -> None:
+    box = find(show(client, [lang], "order_ready"), "Translation")
+    assert box.css == ("" if lang == "de" else "cf-rtl")
+
+
 @pytest.mark.parametrize(("number", "shown"), [("99", 5), ("0", 1), ("", 2), ("x", 2), ("2", 2)])
 def test_a_number_leads_to_the_nearest_text(client: Any, number: str, shown: int) -> None:
     view = show(client, ["de"], "order_ready")
     view.show(1)
-    type_into(view, "Text", number)
+    type_into(view, "Text, 1 to 5", number)
     assert typed(view) == view.queue.items[shown - 1].text
+    assert ("whole number" in find(view, "Text, 1 to 5").problem) == (number == "x")
 
 
 def test_the_preview_of_a_new_content_names_what_stands_there_in_the_source_language(
     client: Any,
 ) -> None:
     view = show(client, ["it"], "order_ready")
-    labels = ["Header", "Text", "Footer", "Button 1", "Button 2", "Button 3"]
+    labels = ["Header 1, text", "Text", "Footer", *(f"Button {n}, label" for n in (1, 2, 3))]
     output = "Not translated yet, so in English here: "
     assert f"{output}{', '.join(labels)}." in html(view)
     type_into(view, "Translation", "Ciao")

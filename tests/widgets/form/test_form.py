@@ -131,7 +131,7 @@ def test_another_record_is_opened_once_nothing_is_left_unsaved(client: Client) -
     key = client.contacts.create(**CONTACT).id
     form = Form(client.contacts)
     form.set("name", "Ben")
-    with pytest.raises(InputError, match=r"not saved \(name\): save it, or press “Empty the form”"):
+    with pytest.raises(InputError, match=r"not saved \(Name\): save it, or press “Empty the form”"):
         form.edit(key)
     press(form, "Empty the form")
     form.edit(key)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -43,6 +44,25 @@ def test_each_change_and_each_refused_cell_is_a_row_that_is_found_and_is_no_mark
     refused = items[-1].html()
     assert "&lt;b&gt;12 34" in refused and "digits" in refused and "<b>" not in refused
     assert 'title="number">Phone number</td>' in refused
+    assert "Name" in items[0].text and "Phone number" in items[-1].text
+
+
+def test_a_refused_cell_is_called_as_its_field_is_or_else_as_its_column(
+    client: Client, tmp_path: Path
+) -> None:
+    folder = chatkit.Folder(tmp_path / "shop")
+    folder.pull(client, contacts=True)
+    place = folder.path / "contacts.csv"
+    place.write_text(f"{place.read_text('utf-8')}44,7911123456,Ana\n", "utf-8")
+    wrong = [{"lang_code": "de", "headers": [{"type": "text", "text": 5}]}]
+    contents = client.templates("order_ready")
+    for plan, name in (
+        (folder.plan(client), 'title="country_code">Country code<'),
+        (client.contacts.plan(delete=[1], skip_invalid=True), 'title="delete">delete<'),
+        (contents.plan(wrong, existing="update"), 'title="headers.0.text">Header 1, text<'),
+    ):
+        _, (item,) = make_plan_items(plan)
+        assert name in item.html()
 
 
 def test_what_cannot_be_undone_exactly_is_a_kind_too(client: Client) -> None:
