@@ -24,16 +24,17 @@ BEGINNINGS = _both(
     "bulk.journal:sync_folder",
 )
 
-#: Met again and again: events, commits, sends, answers, what they mean; then doubts.
+#: Met again and again: events, commits, sends, answers, what they mean; then doubts. A row is
+#: reopened where the child before was killed between its intent and its answer.
 POINTS = _both(
     "bulk.journal:JournalStore.open",
-    "bulk.outcomes:Row.mark_reopened",
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
     "bulk.apply:Run._dispatch",
     "bulk.outcomes:RunRow.write_event",
     "api.transport:Flight.start",
     "api.wire:Wire.send_once",
+    "bulk.outcomes:Row.mark_reopened",
     "api.transport:Flight.completed",
     "bulk.apply:Run._advance_progress",
     "bulk.outcomes:RunRow.evaluate_outcome",
