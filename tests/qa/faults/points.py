@@ -25,7 +25,7 @@ BEGINNINGS = _both(
 )
 
 #: Met again and again: events, commits, sends, answers, what they mean; then doubts. A row is
-#: reopened where the child before was killed between its intent and its answer.
+#: reopened where the child before was killed while writes were under way.
 POINTS = _both(
     "bulk.journal:JournalStore.open",
     "bulk.journal:Journal.write",
@@ -34,12 +34,12 @@ POINTS = _both(
     "bulk.outcomes:RunRow.write_event",
     "api.transport:Flight.start",
     "api.wire:Wire.send_once",
-    "bulk.outcomes:Row.mark_reopened",
     "api.transport:Flight.completed",
     "bulk.apply:Run._advance_progress",
     "bulk.outcomes:RunRow.evaluate_outcome",
     "bulk.outcomes:RunRow._compare_three_ways",
     "bulk.outcomes:RunRow._record_success",
+    "bulk.outcomes:Row.mark_reopened",
     "bulk.outcomes:RunRow._verify_fields",
     "bulk.outcomes:RunRow._record_unknown",
     "bulk.apply:Run._resolve_unknown",
