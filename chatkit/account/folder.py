@@ -9,6 +9,7 @@ has moved in the account is taken, and where both have moved it is a conflict, w
 from __future__ import annotations
 
 import os
+import platform
 import shlex
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -247,11 +248,13 @@ class Folder:
         base, account = contents.base, client.connection.account
         known: Records = {}
         accounts = (base.account, self._pulled.get(self.path.absolute())) if base else ()
+        folder = "" if revision else _identify_folder(self.path)
         if base is not None and account in accounts and revision is None and not restore:
-            known = _add_own_writes(base, contents, account)
+            known = _add_own_writes(base, contents, account, folder)
         return plan_state(
-            state, client, base=known, delete=delete, broken=broken, skip_invalid=skip_invalid
-        )
+            state, client, base=known, delete=delete, broken=broken, skip_invalid=skip_invalid,
+            folder=folder,
+        )  # fmt: skip
 
     def _read_files(self, *, contacts: bool | None) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them.
@@ -469,7 +472,8 @@ class _Pull:
         pulled = contents.base
         if pulled is None or not contents.account == account == pulled.account:
             pulled = FolderContents()
-        known = _add_own_writes(pulled, contents, self.client.connection.account)
+        folder = _identify_folder(self.directory.path)
+        known = _add_own_writes(pulled, contents, self.client.connection.account, folder)
         conflicts: list[FieldConflict] = []
         live, records = dict(known), {}
         for noun in self.state.records:
@@ -513,6 +517,10 @@ class _Pull:
                 text = layout.format_contacts(records[reading.CONTACT], layout.EDITABLE)
                 self._texts[layout.CONTACTS] = text
         since = pulled.pulled if live == known == pulled.records else None
+        if reading.CONTACT not in self.state.records and self.directory.hash_file(
+            layout.BASE_CONTACTS
+        ):
+            since = pulled.pulled  # that of the contacts, which are not read
         base_files = layout.format_base(account, codes, live, since or self.read_at).items()
         self._texts |= {p: text for p, text in git_files.items() if self._read_git_file(p) != text}
         self._texts |= {p: text for p, text in base_files if contents.files.get(p) != text}
@@ -608,22 +616,29 @@ def _complete_account_records(
     return dict(sorted(records.items()))
 
 
-def _add_own_writes(base: FolderContents, contents: FolderContents, account: str) -> Records:
-    """Return the records of the base with what runs of this user have written since the pull.
+def _identify_folder(path: Path) -> str:
+    """Return the name of a folder in journals, which several machines may share."""
+    return f"{platform.node()}:{path.resolve()}"
 
-    Only runs of plans for the account count: their rows are named as records are. What other
-    runs have written does not come from files, and stays a change of the account.
+
+def _add_own_writes(
+    base: FolderContents, contents: FolderContents, account: str, folder: str
+) -> Records:
+    """Return the records of the base with what plans of this folder have written since the pull.
+
+    What other runs have written does not come from its files, and stays a change of the account.
 
     Args:
         base: The account as it was pulled.
         contents: What the files hold.
         account: The account, in the words of a journal's header.
+        folder: The name of the folder there.
     """
     known = {noun: dict(records) for noun, records in base.records.items()}
     if base.pulled is None:
         return known
     try:
-        written, _ = read_changes_since(account, ACCOUNT, base.pulled)
+        written, _ = read_changes_since(account, ACCOUNT, base.pulled, folder)
     except (InputError, JournalError) as error:  # an account can be read without journals
         print_line(str(error))
         return known

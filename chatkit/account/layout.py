@@ -420,7 +420,7 @@ class FolderReader:
         self.base.account = document["account"]
         self.base.codes = tuple(document.get("templates", ()))
         if "pulled" in document:
-            self.base.pulled = datetime.fromisoformat(document["pulled"]).replace(tzinfo=UTC)
+            self.base.pulled = datetime.fromisoformat(document["pulled"]).astimezone(UTC)
         for noun in reading.NOUNS:
             base_records = document[f"{noun}s"]
             if len(reading.DECLARED[noun].account_key) > 1:

@@ -66,6 +66,7 @@ def plan_state(
     delete: Iterable[Named] = (),
     broken: bool = False,
     skip_invalid: bool = False,
+    folder: str = "",
 ) -> Plan:
     """Plan the changes that make an account equal to a state.
 
@@ -83,6 +84,7 @@ def plan_state(
             `("contact", "+1 2025550100")`, or as one text: `"flow Order survey"`.
         broken: Plan what has errors, too: documents and contents that will be refused.
         skip_invalid: Plan the good rows although others cannot be planned.
+        folder: The account folder whose files the state is of, if it is.
 
     Raises:
         InputError: `delete` cannot be read.
@@ -97,7 +99,7 @@ def plan_state(
         if deletions[noun] or state.get(noun)
     ]
     target = get_plan_target(client, ACCOUNT)
-    plan = join_plans(target, plans, cells=planner.cells, skip_invalid=skip_invalid)
+    plan = join_plans(target, plans, cells=planner.cells, skip_invalid=skip_invalid, folder=folder)
     carried = state.not_carried if len(plan) or len(plan.refused) else ()
     plan.notes[:0] = [*planner.warnings, *planner.describe_plan(plan), *carried]
     return plan

@@ -131,6 +131,7 @@ class RunHeader:
     changes: int  #: how many there are
     undoes: str | None = None  #: the run that this one undoes
     rate: float | None = None  #: calls a second at most, until it is applied with another rate
+    folder: str = ""  #: the account folder that its plan was made of, if it was
     started: str = field(default_factory=_format_now)  #: ISO 8601, UTC
     version: str = field(default_factory=lambda: metadata.version("chatkit"))
     fleet: tuple[str, str] | None = None
@@ -343,7 +344,7 @@ def _make_damage_error(run: str, finding: str) -> JournalError:
 def _header_to_json(header: RunHeader) -> str:
     """Return a header as JSON."""
     if not re.fullmatch("[0-9a-z-]+", header.run):  # it names a file
-        raise InputError(f"{header.run!r} cannot be the name of a run: run_id() makes names.")
+        raise InputError(f"{header.run!r} cannot be the name of a run: it may hold a-z, 0-9 and -.")
     try:
         return msgspec.json.encode(header).decode()
     except (TypeError, ValueError) as error:
@@ -476,6 +477,10 @@ class JournalStore(ABC):
                     for table in ("run", "change", "event"):
                         delete = sa.text(f"DELETE FROM chatkit_{table} WHERE run = :run")  # noqa: S608
                         connection.execute(delete, {"run": run})
+
+    def erase_deleted(self) -> bool:
+        """Erase what was deleted from all files; False where that must wait."""
+        return True
 
     def write_count(self, run: str, events: int) -> None:  # noqa: B027  (servers lose no log)
         """Note how many events of a run are durable."""
@@ -673,12 +678,17 @@ class FolderStore(JournalStore):
         return is_account_busy(self.folder, account)
 
     def delete(self, run: str) -> None:
-        """Delete the journal of a run, from the log too."""
+        """Delete the journal of a run."""
         super().delete(run)
-        with self._connected() as connection:
-            if connection is not None:
-                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
         self._count(run).unlink(missing_ok=True)
+
+    def erase_deleted(self) -> bool:
+        """Erase what was deleted from SQLite's log, too; False while another process reads it."""
+        with self._connected() as connection:
+            if connection is None:
+                return True
+            connection.exec_driver_sql("PRAGMA busy_timeout = 1000")
+            return not connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar()
 
     def write_count(self, run: str, events: int) -> None:
         """Keep the number of events of a run in a file, while it is at work.

@@ -91,6 +91,7 @@ class Setting:
     parts: dict[str, PlanPart]  #: by noun, one for each resource
     undoes: str | None = None  #: the run that it takes back
     rate: float | None = None  #: calls a second at most, as that run; None: any number
+    folder: str = ""  #: the account folder that it was made of, if it was
 
     @property
     def several(self) -> bool:
@@ -413,6 +414,7 @@ class Plan(Report):
             parts={noun: part._replace(matched=0) for noun, part in setting.parts.items()},
             undoes=setting.undoes,
             rate=setting.rate,
+            folder=setting.folder,
             changes=len(self.changes),
             fleet=self._fleet,
             fleet_of=self._fleet_of,
@@ -468,6 +470,7 @@ def join_plans(
     *,
     cells: Sequence[RefusedCell] = (),
     skip_invalid: bool = False,
+    folder: str = "",
 ) -> Plan:
     """Make one plan for the account of plans for its resources.
 
@@ -480,6 +483,7 @@ def join_plans(
         plans: Plans for different resources of one account, none of them applied.
         cells: What else cannot be planned; the rows begin with a resource.
         skip_invalid: Plan the good rows although others cannot be planned.
+        folder: The account folder that they were made of, if they were.
     """
     plans = list(plans)
     notes, changes, refused = list[str](), [], list(cells)
@@ -496,6 +500,7 @@ def join_plans(
         noun=ACCOUNT,
         names=("resource", "record"),
         parts={noun: part for plan in plans for noun, part in plan._setting.parts.items()},
+        folder=folder,
     )
     return Plan(
         target,

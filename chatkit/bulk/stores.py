@@ -30,6 +30,7 @@ from chatkit.bulk.outcomes import read_rows
 from chatkit.errors import InputError, JournalError
 from chatkit.util.display import many
 from chatkit.util.files import find_temporary_folder, get_temporary_folder, make_folder
+from chatkit.util.progress import print_line
 
 
 def get_journal_folder(*, passing: bool) -> Path:
@@ -181,7 +182,7 @@ def find_run(run: str, at: At | None = None) -> KeptRun:
 
 
 class WrittenChange(NamedTuple):
-    """A change that took effect, with its run and the time of its last event."""
+    """A change that took effect, with its run and the time of the answer that says so."""
 
     run: str
     at: str  #: ISO 8601, UTC
@@ -190,7 +191,7 @@ class WrittenChange(NamedTuple):
 
 
 def read_changes_since(
-    account: str, noun: str, since: datetime
+    account: str, noun: str, since: datetime, folder: str | None = None
 ) -> tuple[list[WrittenChange], set[str]]:
     """List the changes since a time from the journals, oldest first.
 
@@ -202,6 +203,7 @@ def read_changes_since(
         account: Which account, in the words of a journal's header.
         noun: What its records are; `ACCOUNT` for all that plans for the account have written.
         since: With an offset.
+        folder: Only runs of plans that were made of this account folder.
 
     Returns:
         The changes, and the names of all runs that the journals tell of, of those before, too.
@@ -211,13 +213,21 @@ def read_changes_since(
         header, last = run.header, run.last
         if header is None or header.account != account or header.noun not in (noun, ACCOUNT):
             continue
+        if folder not in (None, header.folder):
+            continue
         ended = last is not None and last.what in ("finished", "stopped") and last.at
         if ended and datetime.fromisoformat(ended) < since:
             runs.add(header.run)
             continue  # none of its rows came later: it need not be read
         try:
             with run.read() as kept:
-                times = {event.n: event.at for event in kept.events()}
+                times: dict[int | None, str] = {}
+                answered: dict[int | None, str] = {}
+                for event in kept.events():
+                    times[event.n] = event.at
+                    if event.what in ("answered", "adopted"):
+                        answered.setdefault(event.n, event.at)
+                times |= answered
                 rows = read_rows(kept)
         except JournalError:
             continue
@@ -298,4 +308,9 @@ def delete_journals(
             with nullcontext() if over or header is None else store.hold([header.account]):
                 store.delete(run)
             gone.append(run)
+    if gone and not store.erase_deleted():
+        print_line(
+            "Another process is reading journals: the names and numbers of those that are deleted "
+            "stay in the log of the database until you prune again."
+        )
     return gone

@@ -77,6 +77,7 @@ def make_undo_plan(
         parts=header.parts,
         undoes=header.run,
         rate=journal.read_last_rate(),
+        folder=header.folder,
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo not in ("exactly", "never"))
     notes = [

@@ -691,7 +691,7 @@ class Quality(report.Report):
         if "country_code" not in frame.columns and any(each.field != "name" for each in taken):
             empty = pd.Series(None, frame.index, dtype="str")
             frame.insert(frame.columns.tolist().index("number"), "country_code", empty)
-        cells = {n: frame[n].astype(object).tolist() for n in ("name", *_PAIR_FIELDS) if n in frame}
+        cells = {n: to_python_list(frame[n]) for n in ("name", *_PAIR_FIELDS) if n in frame}
         # by place and column: the codes, the text that was there, and the new one
         changes: dict[tuple[int, str], tuple[list[str], str | None, str]] = {}
         for each in sorted(taken, key=lambda each: (each.place, each.field != "name")):

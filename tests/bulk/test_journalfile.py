@@ -65,6 +65,7 @@ def test_when_nobody_is_at_work_all_is_in_one_file_and_what_is_deleted_is_gone(f
         at_work.write(1, "intent")
         at_work.commit()
         store.delete("2")
+        assert store.erase_deleted()
         content = b"".join(files(store).values())
         assert b"Amara 2-" not in content and b"Bo 2-" not in content
     assert b"Amara 3-7" in files(store)[".db"]

@@ -24,10 +24,10 @@ BEGINNINGS = _both(
     "bulk.journal:sync_folder",
 )
 
-#: Met again and again: events, commits, sends, answers, what they mean; then doubts.
+#: Met again and again: events, commits, sends, answers, what they mean; then doubts. A row is
+#: reopened where the child before was killed while writes were under way.
 POINTS = _both(
     "bulk.journal:JournalStore.open",
-    "bulk.outcomes:Row.mark_reopened",
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
     "bulk.apply:Run._dispatch",
@@ -39,6 +39,7 @@ POINTS = _both(
     "bulk.outcomes:RunRow.evaluate_outcome",
     "bulk.outcomes:RunRow._compare_three_ways",
     "bulk.outcomes:RunRow._record_success",
+    "bulk.outcomes:Row.mark_reopened",
     "bulk.outcomes:RunRow._verify_fields",
     "bulk.outcomes:RunRow._record_unknown",
     "bulk.apply:Run._resolve_unknown",
