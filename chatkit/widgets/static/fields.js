@@ -9,13 +9,14 @@ function render({ model, el }) {
   const view = `chatkit-${Math.random().toString(36).slice(2)}`;
   let drawn = new Map();
   // What is typed goes to Python when a person pauses, and before anything else does.
-  let typed = null, pause = 0;
+  let typed = null, pause = 0, unseen = false; // unseen: Python has not answered it yet
   const flush = () => {
     const one = typed;
     clearTimeout(pause);
     typed = null;
-    if (one) model.send({ id: one.id, entered: one.input.value });
-    return !!one;
+    if (!one) return;
+    unseen = true;
+    model.send({ id: one.id, entered: one.input.value });
   };
   const type = (one) => {
     if (typed !== one) flush();
@@ -37,7 +38,8 @@ function render({ model, el }) {
   };
   // What was typed just now may have enabled the button: Python decides.
   const act = (one) => {
-    if ((flush() && one.now.token) || one.el.getAttribute("aria-disabled") === "false") press(one);
+    flush();
+    if ((unseen && one.now.token) || one.el.getAttribute("aria-disabled") === "false") press(one);
   };
   const labelled = (one, tag) => {
     one.label = make(one.el, "label", "chatkit-label");
@@ -267,6 +269,7 @@ function render({ model, el }) {
     return one;
   };
   const draw = () => {
+    unseen = false;
     const kept = new Map(), controls = () => [...el.querySelectorAll(CONTROLS)];
     const last = el.contains(document.activeElement) && document.activeElement;
     const place = controls().indexOf(last), bar = last && last.closest(".chatkit-bar");

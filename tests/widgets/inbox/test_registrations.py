@@ -67,7 +67,7 @@ def test_a_webhook_is_edited_in_the_same_form(account: Client) -> None:
     assert "<td>chat.message.status</td>" in html(registrations)
     registrations.form.set("is_active", False)
     click_row(registrations, "edit", str(webhook.id))
-    assert "holds what was not saved (is_active)" in registrations.message
+    assert "holds what was not saved (Active)" in registrations.message
 
 
 def test_a_full_account_is_told(account: Client) -> None:

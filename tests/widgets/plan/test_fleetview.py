@@ -60,6 +60,7 @@ def test_a_plan_for_several_accounts_is_reviewed_account_by_account(
     type_into(view, "Show", "fr 2")
     assert len(rows.matching()) == 2
     assert html(rows).count('<td dir="auto">fr</td>') == 2
+    assert html(rows).count('data-account="fr"') == 2
     assert seen(view) == ["Apply 4 changes"]
 
 
