@@ -92,7 +92,7 @@ def test_a_tail_follows_and_is_searched_and_opened(
     page = notebook.page
     story.run(notebook, 0)
     tail = story.run(notebook, 1).locator(".tl-tail")
-    expect(tail.locator(".tl-state")).to_have_text("live")
+    expect(tail.locator(".chatkit-state")).to_have_text("live")
     expect(tail.get_by_text("Nothing has come yet.")).to_be_visible()
     sender = sending()
     for n in range(MANY):
@@ -105,7 +105,7 @@ def test_a_tail_follows_and_is_searched_and_opened(
 
     # paused, nothing moves; then all of it is there
     tail.get_by_role("button", name="Pause").click()
-    expect(tail.locator(".tl-state")).to_have_text("paused")
+    expect(tail.locator(".chatkit-state")).to_have_text("paused")
     sender.send(written(message(900, text={"body": EVIL}), kind="message"))
     sender.send(written(message(901, who=BEN, text={"body": "Olá!"}), kind="odd.kind"), OTHER)
     story.run(notebook, 3)  # the kernel has looked, too
@@ -153,7 +153,7 @@ def test_a_tail_follows_and_is_searched_and_opened(
 
     ended = story.run(notebook, 2)
     expect(ended).to_contain_text(f"{MANY + 3} False False")
-    expect(tail.locator(".tl-state")).to_have_text("stopped")
+    expect(tail.locator(".chatkit-state")).to_have_text("stopped")
 
 
 def test_a_conversation_shows_what_was_delivered(

@@ -42,7 +42,7 @@ def look_at_contacts(page: Page) -> None:
 
 def look_at_webhooks(page: Page) -> None:
     expect(page.get_by_text("Yes, come by!").first).to_be_visible()
-    expect(page.locator(".tl-state")).to_have_text("live")  # after the last cell too
+    expect(page.locator(".tl-tail .chatkit-state")).to_have_text("live")  # after the last cell too
 
 
 @pytest.mark.parametrize(

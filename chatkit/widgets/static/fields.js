@@ -8,26 +8,7 @@ const named = (one) => one?.dataset?.act && `${one.dataset.act} ${one.dataset.ro
 function render({ model, el }) {
   const view = `chatkit-${Math.random().toString(36).slice(2)}`;
   let drawn = new Map();
-  // What is typed goes to Python when a person pauses, and before anything else does.
-  let typed = null, pause = 0, unseen = false; // unseen: Python has not answered it yet
-  const flush = () => {
-    const one = typed;
-    clearTimeout(pause);
-    typed = null;
-    if (!one) return;
-    unseen = true;
-    model.send({ id: one.id, entered: one.input.value });
-  };
-  const type = (one) => {
-    if (typed !== one) flush();
-    clearTimeout(pause);
-    typed = one;
-    pause = setTimeout(flush, 250);
-  };
-  const enter = (one, value) => {
-    flush();
-    model.send({ id: one.id, entered: value });
-  };
+  const enter = (one, value) => model.send({ id: one.id, entered: value });
   // What nobody may see comes with a press alone, as a message, and is gone from the page then.
   const press = (one) => {
     for (const other of one.now.submit ? drawn.values() : []) if (other.now.kind === "secret") {
@@ -36,10 +17,8 @@ function render({ model, el }) {
     }
     enter(one, one.now.token);
   };
-  // What was typed just now may have enabled the button: Python decides.
   const act = (one) => {
-    flush();
-    if ((unseen && one.now.token) || one.el.getAttribute("aria-disabled") === "false") press(one);
+    if (one.el.getAttribute("aria-disabled") === "false") press(one);
   };
   const labelled = (one, tag) => {
     one.label = make(one.el, "label", "chatkit-label");
@@ -52,8 +31,7 @@ function render({ model, el }) {
     text: (one, now) => {
       labelled(one, now.rows ? "textarea" : "input");
       if (!now.rows) one.input.type = "text";
-      if (now.late) one.input.onchange = () => enter(one, one.input.value);
-      else one.input.oninput = () => type(one);
+      one.input.addEventListener(now.late ? "change" : "input", () => enter(one, one.input.value));
     },
     checkbox: (one) => {
       const label = make(one.el, "label", "chatkit-tick");
@@ -269,7 +247,6 @@ function render({ model, el }) {
     return one;
   };
   const draw = () => {
-    unseen = false;
     const kept = new Map(), controls = () => [...el.querySelectorAll(CONTROLS)];
     const last = el.contains(document.activeElement) && document.activeElement;
     const place = controls().indexOf(last), bar = last && last.closest(".chatkit-bar");
@@ -296,7 +273,6 @@ function render({ model, el }) {
   };
   const hear = (message) => drawn.get(message.id)?.hear?.(message);
   el.classList.add("chatkit-fields");
-  el.addEventListener("focusout", flush);
   el.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     const { key, code, altKey, ctrlKey, metaKey } = event;
@@ -318,7 +294,6 @@ function render({ model, el }) {
   focus();
   model.send({ here: view });
   return () => {
-    flush();
     model.send({ gone: view });
     for (const one of drawn.values()) {
       if (one.now.kind === "secret") one.input.value = "";
