@@ -340,3 +340,34 @@ def test_the_ledger_of_translations_is_in_the_folder_and_merged_back(
         assert len(other.templates.ledger.read()) == 0
         folder.pull(other)
         assert str(other.templates.ledger.read()) == text
+
+
+def test_what_a_plan_of_another_folder_has_written_is_a_change_of_the_account(
+    client: chatkit.Client, folder: chatkit.Folder, tmp_path: Path
+) -> None:
+    other = chatkit.Folder(tmp_path / "copy")
+    for each in (folder, other):
+        each.pull(client, codes=CODES, contacts=True)
+    edited(folder, "templates/order_ready/de.json", footer="Larkspur Berlin")
+    hook = client.webhooks.frame().url.iloc[0]
+    (folder.path / "webhooks/hooks-larkspur-cycles-example-chat.json").unlink()
+    plan = folder.plan(client, delete=[("webhook", hook)])
+    plan.apply(many=True, irreversible=True)
+    assert len(other.plan(client)) == 0
+    other.pull(client, codes=CODES, contacts=True)
+    assert len(other.plan(client)) == len(folder.plan(client)) == 0
+    assert other.state().records == folder.state().records
+
+
+def test_a_pull_without_contacts_forgets_nothing_that_was_written_of_them(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    folder.pull(client, codes=CODES, contacts=True)
+    contact = client.contacts.get(50001)
+    table = folder.path / "contacts.csv"
+    table.write_text(table.read_text("utf-8").replace(contact.name, "Ana Cruz"), "utf-8")
+    folder.plan(client).apply()
+    client.templates("order_ready").update("de", footer="Larkspur Berlin")
+    folder.pull(client, codes=CODES, contacts=False)
+    client.contacts.update(50001, name=contact.name)  # a colleague sets it back
+    assert len(folder.plan(client)) == 0

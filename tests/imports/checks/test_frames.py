@@ -39,3 +39,12 @@ def test_a_frame_is_checked_and_fixed(case: dict[str, Any]) -> None:
         expected = pd.DataFrame(case.get("fixed", case["frame"]), frame.index, dtype=object)
         assert [*fixed.frame] == [*expected] and list_rows(fixed.frame) == list_rows(expected)
         assert frame.equals(before)
+
+
+def test_a_frame_of_nullable_texts_is_fixed() -> None:
+    rows = {"country_code": [None, "+49"], "number": ["+49 151 23456789", "(030) 901820"]}
+    frame = pd.DataFrame(rows, dtype="string")
+    with account() as (_, client):
+        fixed = client.contacts.check(frame).fix()
+    assert fixed.frame["country_code"].tolist() == ["+49", "+49"]
+    assert fixed.frame["number"].tolist()[0] == "15123456789"
