@@ -323,7 +323,11 @@ class Journal(AbstractContextManager["Journal"]):
     def _pages(self, query: sa.TextClause, first: int) -> Iterator[Any]:
         """Read rows of the run by their numbers, the first column, some at a time."""
         at = {"run": self._run, "first": first, "size": _READ}
-        while rows := self._connection.execute(query, at).all():
+        while True:
+            with self._store.failing(f"The journal {self._run} cannot be read", self._run):
+                rows = self._connection.execute(query, at).all()
+            if not rows:
+                return
             yield from rows
             at["first"] = rows[-1][0] + 1
 
