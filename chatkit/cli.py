@@ -915,7 +915,7 @@ def _runs(args: _Arguments) -> None:
     if args.json:
         args.write(runs.reset_index().to_json(orient="records", date_format="iso"))
     elif runs.empty:
-        args.write("No run yet.")
+        args.write("No runs yet.")
     else:
         columns = ["state", "account", "noun", "changes", "applied", "unknown", "not_sent"]
         args.write(runs[[*columns, "undoes"]].to_string())

@@ -62,7 +62,7 @@ class FolderView(Exported, FormModel):
     ) -> None:
         self._sources, self._contacts = (left, right), contacts
         self._heading, self._rows = Html(), PagedRows({}, [], label="Files")
-        again = FormButton("Read again", lambda: self.attempt(self.read_again))
+        again = FormButton("Refresh", lambda: self.attempt(self.read_again))
         bar = FormGroup([self._heading, again], css="chatkit-bar chatkit-sticky", row=True)
         super().__init__(FormGroup([bar, self.status, self._rows], css="chatkit-planview"))
         self.read_again()

@@ -577,7 +577,7 @@ class Registrations(Exported, FormModel):
         self.form = Form(resource)
         self.form.saved = self._refresh_list
         self._title, self._list = Html(), PagedRows(_COLUMNS, [], self._handle_action)
-        again = FormButton("Look again", self._refresh_list)
+        again = FormButton("Refresh", self._refresh_list)
         bar = FormGroup([self._title, again], css="chatkit-bar chatkit-sticky", row=True)
         below = FormGroup()
         parts = [bar, self.status, self._list, below]

@@ -465,7 +465,7 @@ class PlanView(Exported, FormModel):
             undoes = any(get_setting(part).undoes for part in self._parts.values())
             changes = many(sum(plan.counts.values()), "change")
             label = f"{'Take back' if undoes else 'Apply'} {changes}" if fresh else ""
-            self._apply.label = label or f"Go on with {remaining:,}"
+            self._apply.label = label or f"Resume {remaining:,}"
             self._apply.label += f" in {self._live}" if self._live else ""
             self._apply.css = "danger" if fresh and self._allowed else "primary"
             self._apply.disabled = bool(self.phrase) and self._confirm.value.strip() != self.phrase

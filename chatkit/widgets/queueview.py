@@ -30,7 +30,7 @@ from chatkit.widgets.planview import PlanView, ReviewedEdits
 from chatkit.widgets.table import draw_finding_list
 
 _MAX_CODE_LENGTH = 80  #: characters of a template code
-_ANSWERS = {"accepted": "right as it is", "edited": "edited", "skipped": "skipped"}
+_ANSWERS = {"accepted": "approved", "edited": "edited", "skipped": "skipped"}
 _KEYS = (
     "Ctrl+Enter takes the translation and goes on, Alt+↑ and Alt+↓ go, Alt+S skips, Alt+1 uses a "
     "suggestion, Alt+0 copies the source, Escape takes back what was typed."
@@ -203,7 +203,7 @@ class QueueView(ReviewedEdits, Exported, PanelPage):
         )
         self._box.notes = f'<div class="cf-length{over}">{length}</div>{findings}'
         right = text == self._item.text == unit.target
-        self._take.label = "Right as it is" if right else "Take this"
+        self._take.label = "Approve as it is" if right else "Take this"
         self._take.disabled, self._revert.disabled = not text.strip(), text == self._item.text
         (entry,) = read_entries(self.queue.content(number, text))
         notes = ""

@@ -53,7 +53,7 @@ class RunsView(Exported, FormModel):
         self._close = FormButton("Close this run", lambda: self.attempt(self.close_run))
         self._close.hidden = True
         bar = FormGroup(
-            [FormButton("Read again", self.read_again), self._close], css="chatkit-bar", row=True
+            [FormButton("Refresh", self.read_again), self._close], css="chatkit-bar", row=True
         )
         self._title, self._below = Html(), FormGroup()
         parts = [self._heading, self._rows, bar, self.status, self._title, self._below]
@@ -145,7 +145,7 @@ class RunsView(Exported, FormModel):
 def _summarize(runs: pd.DataFrame) -> str:
     """Return the headline: the count of runs, and of those that need attention."""
     if not len(runs):
-        return "No run yet: plan.apply() makes one."
+        return "No runs yet: plan.apply() makes one."
     open_ones, unknown = int((runs["state"] == "open").sum()), int(runs["unknown"].sum())
     parts = [f"{open_ones:,} can be gone on with"] if open_ones else []
     parts += [f"{many(unknown, 'change')} in doubt"] if unknown else []

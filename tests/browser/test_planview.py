@@ -130,4 +130,4 @@ def test_runs_are_a_table_to_click(notebook: OpenNotebook) -> None:
     notebook.shot("runs")
     runs.get_by_role("button", name="Close this run").press("Enter")
     expect(view).to_have_count(0)
-    expect(runs.get_by_role("button", name="Read again")).to_be_focused()
+    expect(runs.get_by_role("button", name="Refresh")).to_be_focused()

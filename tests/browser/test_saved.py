@@ -30,7 +30,7 @@ contacts.loc[50003, "name"] = "Ines " + "Maria " * 200
 WIDGETS = {
     "Grid(client.contacts)": "Karl-Heinz",
     "PlanView(client.contacts.plan(contacts))": "All 2 changes applied",
-    "chatkit.runs(client)": "No run yet",
+    "chatkit.runs(client)": "No runs yet",
     "Form(client.contacts)": "555 0100",
     "Preview(order.get('de'))": "Dein Rad ist fertig",
     "ContentForm(order, 'ar')": "order_ready",

@@ -95,10 +95,10 @@ def test_files_that_are_only_formatted_otherwise_do_not_differ(
 def test_both_sides_are_read_again(folder: chatkit.Folder, client: Client) -> None:
     view = chatkit.widgets.FolderView(folder, client)
     rewrite(folder, EN, "repaired and ready", "washed")
-    press(view, "Read again")
+    press(view, "Refresh")
     assert "<ins>washed</ins>" in html(view) and view.files()[EN] == "different"
     (folder.path / EN).write_text("{oops", "utf-8")
-    press(view, "Read again")
+    press(view, "Refresh")
     assert EN in view.message
     with pytest.raises(chatkit.errors.InputError):
         chatkit.widgets.FolderView(folder, client)

@@ -279,7 +279,7 @@ function render({ model, el }) {
     set(all, { hidden: !(looked || edited || names.length) });
     back.disabled = !now.undo;
     again.disabled = !now.redo;
-    set(remove, { text: row?.m === "delete" ? "Keep row" : "Delete row", disabled: at.row < 0 });
+    set(remove, { text: row?.m === "delete" ? "Restore row" : "Delete row", disabled: at.row < 0 });
   };
   const soon = () => { if (!wanted) { wanted = true; requestAnimationFrame(draw); } };
 

@@ -97,7 +97,7 @@ const columnPanel = (grid, anchor, { name, label }) => panel(grid.root, anchor, 
   };
   grid.send({ do: "values", column: name });
   const bar = make(box, "div", "gd-buttons");
-  button(bar, "No filter", () => {
+  button(bar, "Clear filter", () => {
     close();
     filter.contains[name] = filter.empty[name] = undefined;
     wants("values", undefined);
@@ -119,7 +119,7 @@ const columnsPanel = (grid, anchor) => panel(grid.root, anchor, "Columns", (box,
   const list = make(box, "div", "gd-values gd-all");
   for (const { name, label } of new Set([...shown, ...all]))
     tick(list, label, visible.includes(name), ({ target }) => grid.show(name, target.checked));
-  button(make(box, "div", "gd-buttons"), "As at first", () => { close(); grid.lay([]); });
+  button(make(box, "div", "gd-buttons"), "Reset columns", () => { close(); grid.lay([]); });
 });
 
 // Find and replace: what would change is shown before anything does.

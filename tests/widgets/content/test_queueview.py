@@ -45,7 +45,7 @@ def typed(view: Any) -> str:
 def test_texts_are_answered_one_after_the_other_and_one_plan_takes_all(client: Any) -> None:
     view = show(client, ["de"], "order_ready")
     assert "Header" in html(view) and "0 of 5 answered" in html(view)
-    assert find(view, "Right as it is").keys == "Control+Enter" and find(view, "Take back").disabled
+    assert find(view, "Approve as it is").keys == "Control+Enter" and find(view, "Take back").disabled
 
     # what is typed is checked, counted and previewed; it is taken back, or kept by who goes on
     press(view, "Next →")
@@ -79,7 +79,7 @@ def test_texts_are_answered_one_after_the_other_and_one_plan_takes_all(client: A
     assert typed(view) == view.queue.items[0].unit.source
     press(view, "Take this")
     assert "Button 2" in view._place.value
-    press(view, "Right as it is")
+    press(view, "Approve as it is")
     assert view.queue.counts() == {"": 1, "accepted": 1, "edited": 2, "skipped": 1}
     plan = view.plan().plan
     assert [change.key for change in plan.changes] == ["de"]

@@ -42,7 +42,7 @@ def test_a_webhook_that_is_gone_is_told(account: Client) -> None:
     account.webhooks.delete(webhook.id)
     click_row(registrations, "switch", str(webhook.id))
     assert registrations.message
-    press(registrations, "Look again")
+    press(registrations, "Refresh")
     assert repr(registrations) == "0 webhooks of 10."
 
 

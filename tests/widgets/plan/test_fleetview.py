@@ -91,7 +91,7 @@ def test_an_account_that_stops_is_told(
     assert result.state.tolist() == ["applied"] * 4 + ["not sent"] * 2
     assert "it: 403" in view.message
     assert [item.account for item in rows.items[:2]] == ["it", "it"]  # what is left comes first
-    assert seen(view) == ["Go on with 2", "Take it back …"]
+    assert seen(view) == ["Resume 2", "Take it back …"]
 
 
 def test_what_blocks_one_account_is_named_and_allowed_by_typing(

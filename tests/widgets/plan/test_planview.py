@@ -209,10 +209,10 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
     left = int((result.state == "not sent").sum())
     states = [item.kinds[-1] for item in rows(view).matching()]
     assert states == ["not sent"] * left + ["applied"] * (count - left)
-    assert seen(view) == [f"Go on with {left}", "Take it back …"]
+    assert seen(view) == [f"Resume {left}", "Take it back …"]
 
     sandbox.faults()
-    press(view, f"Go on with {left}")
+    press(view, f"Resume {left}")
     assert (view.wait().state == "applied").all()
     assert writes(sandbox) == count
 

@@ -130,7 +130,7 @@ def test_connections_have_names_and_times_are_dates(
 
 
 def test_without_runs_it_says_what_makes_one(client: Client, show: Callable[..., RunsView]) -> None:
-    assert "No run yet" in html(show(chatkit.runs(client)))
+    assert "No runs yet" in html(show(chatkit.runs(client)))
 
 
 # --- a run is opened ---------------------------------------------------------------------------
@@ -171,9 +171,9 @@ def test_a_run_goes_on_where_its_rows_are_seen_and_not_before(
     assert "1 can be gone on with" in html(view)
     calls = len(middleware_of(sandbox).log)
     click(view, "resume", name_of(result))
-    assert labels(opened(view)) == ["Go on with 3"]
+    assert labels(opened(view)) == ["Resume 3"]
     assert len(middleware_of(sandbox).log) == calls
-    press(opened(view), "Go on with 3")
+    press(opened(view), "Resume 3")
     assert set(opened(view).wait().state) == {"applied"}
     assert client.contacts.get(result.key.iloc[0]).name == EVIL
     assert view.runs.state.tolist() == ["finished"] and "3 of 3 applied" in html(listed(view))
@@ -231,7 +231,7 @@ def test_what_is_in_doubt_is_shown_alone(client: Client) -> None:
     assert "1 change in doubt" in html(view)
     click(view, "resume", name_of(result))
     assert [item.kinds[-1] for item in part(opened(view), PagedRows).matching()] == ["unknown"]
-    assert "Go on with 1" in labels(opened(view)) and "looks what took effect" in view.message
+    assert "Resume 1" in labels(opened(view)) and "looks what took effect" in view.message
 
 
 def test_a_run_at_work_is_not_left_for_another(
@@ -267,7 +267,7 @@ def test_a_run_of_an_account_that_is_not_open_is_read_and_says_what_it_needs_to_
         view = show(chatkit.runs())
         click(view, "resume", name_of(result))
         assert "not sent" in html(opened(view))
-        press(opened(view), "Go on with 3")
+        press(opened(view), "Resume 3")
         with pytest.raises(chatkit.errors.SettingsError, match="pass its client"):
             opened(view).wait()
         assert account in opened(view).message
@@ -319,7 +319,7 @@ def test_a_damaged_run_can_neither_be_opened_nor_gone_on_with(
     kept.store.delete(kept.run)
     click_row(view, "open", name_of(result))
     assert "No run is called" in view.message
-    press(view, "Read again")
+    press(view, "Refresh")
     assert name_of(result) not in view.runs.index
 
 
@@ -333,6 +333,6 @@ def test_a_live_account_is_named_where_it_is_written_to(client: Client) -> None:
     view = RunsView(frame, lambda: frame, lambda run: (plan, result))
     assert "production" in html(listed(view)) and "live data" in html(listed(view))
     click(view, "resume", name_of(result))
-    assert [one for one in labels(opened(view)) if "Go on" in one] == ["Go on with 3 in production"]
+    assert [one for one in labels(opened(view)) if "Resume" in one] == ["Resume 3 in production"]
     assert "production, live data" in html(view)
     assert seen(view)
