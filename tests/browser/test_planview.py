@@ -76,7 +76,7 @@ def test_a_plan_is_confirmed_applied_stopped_and_taken_back(notebook: OpenNotebo
     notebook.shot("planview_running")
     stop.press("Enter")
     expect(view.get_by_role("alert")).to_contain_text("not sent")
-    go_on = view.get_by_role("button", name="Go on with")
+    go_on = view.get_by_role("button", name="Resume")
     expect(go_on).to_be_focused()
     notebook.shot("planview_stopped")
     first = view.locator("tbody").first
@@ -116,7 +116,7 @@ def test_runs_are_a_table_to_click(notebook: OpenNotebook) -> None:
     expect(view.locator("p").filter(has_text="Run of").first).to_be_focused()
     expect(view.locator("tbody").first).to_contain_text("not sent")
     notebook.shot("runs_resume")
-    view.get_by_role("button", name="Go on with").press("Enter")
+    view.get_by_role("button", name="Resume").press("Enter")
     expect(view.get_by_role("status").filter(has_text="changes applied.")).to_be_visible()
     expect(runs.locator("tbody").first).to_contain_text("finished")
 
