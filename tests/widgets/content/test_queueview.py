@@ -45,7 +45,8 @@ def typed(view: Any) -> str:
 def test_texts_are_answered_one_after_the_other_and_one_plan_takes_all(client: Any) -> None:
     view = show(client, ["de"], "order_ready")
     assert "Header" in html(view) and "0 of 5 answered" in html(view)
-    assert find(view, "Approve as it is").keys == "Control+Enter" and find(view, "Take back").disabled
+    assert find(view, "Approve as it is").keys == "Control+Enter"
+    assert find(view, "Take back").disabled
 
     # what is typed is checked, counted and previewed; it is taken back, or kept by who goes on
     press(view, "Next →")
