@@ -252,9 +252,14 @@ class Folder:
         if base is not None and account in accounts and revision is None and not restore:
             known = _add_own_writes(base, contents, account, folder)
         return plan_state(
-            state, client, base=known, delete=delete, broken=broken, skip_invalid=skip_invalid,
+            state,
+            client,
+            base=known,
+            delete=delete,
+            broken=broken,
+            skip_invalid=skip_invalid,
             folder=folder,
-        )  # fmt: skip
+        )
 
     def _read_files(self, *, contacts: bool | None) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them.
@@ -345,12 +350,12 @@ class Folder:
             raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
         require_client(client)
         contacts = False if contacts is None and flows_only else contacts
-        contents = FolderContents()
+        contents = layout.FolderReader(FolderFiles(str(self.path))).read()
         if self.path.is_dir():
             with self._open_locked(write=True) as (directory, pending):
                 pending.finish_pull(directory)
                 contents = self._read_to_merge(
-                    directory, client, contacts=contacts, other_account=other_account
+                    directory, client, contents, contacts=contacts, other_account=other_account
                 )
         contacts = reading.CONTACT in contents.records if contacts is None else contacts
         codes_to_read = {*contents.codes, *client.templates.codes}
@@ -367,7 +372,7 @@ class Folder:
             pending.finish_pull(directory)
             for _ in range(_ROUNDS):
                 contents = self._read_to_merge(
-                    directory, client, contacts=contacts, other_account=other_account
+                    directory, client, contents, contacts=contacts, other_account=other_account
                 )
                 pull = _Pull(directory, contents, client, state, read_at, conflicts, saved)
                 pull.merge_ledger(ledger.read())
@@ -398,11 +403,21 @@ class Folder:
         return PullReport(self.path, state, done, pull.left_out, notes)
 
     def _read_to_merge(
-        self, directory: Directory, client: Client, *, contacts: bool | None, other_account: bool
+        self,
+        directory: Directory,
+        client: Client,
+        before: FolderContents,
+        *,
+        contacts: bool | None,
+        other_account: bool,
     ) -> FolderContents:
-        """Read an open folder; refuse one of another account unless the caller allows it."""
-        files = self._read_directory(directory, contacts=contacts)
-        contents = layout.FolderReader(files).read(ledger=True)
+        """Read an open folder; refuse one of another account unless the caller allows it.
+
+        Where no file has changed since `before` was read, none is parsed again.
+        """
+        files, contents = self._read_directory(directory, contacts=contacts), before
+        if files.problems or files.files != before.files:
+            contents = layout.FolderReader(files).read(ledger=True)
         own = choose_owner_name(client.connection)
         if contents.account not in (None, own) and not other_account:
             raise InputError(
@@ -516,11 +531,10 @@ class _Pull:
             if contents.records.get(reading.CONTACT) != records[reading.CONTACT]:
                 text = layout.format_contacts(records[reading.CONTACT], layout.EDITABLE)
                 self._texts[layout.CONTACTS] = text
-        since = pulled.pulled if live == known == pulled.records else None
-        if reading.CONTACT not in self.state.records and self.directory.hash_file(
-            layout.BASE_CONTACTS
-        ):
-            since = pulled.pulled  # that of the contacts, which are not read
+        # The contacts of the base keep their time while they are not read.
+        left = reading.CONTACT not in self.state.records
+        left = left and self.directory.hash_file(layout.BASE_CONTACTS) is not None
+        since = pulled.pulled if left or live == known == pulled.records else None
         base_files = layout.format_base(account, codes, live, since or self.read_at).items()
         self._texts |= {p: text for p, text in git_files.items() if self._read_git_file(p) != text}
         self._texts |= {p: text for p, text in base_files if contents.files.get(p) != text}
