@@ -14,9 +14,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
-from babel import Locale, UnknownLocaleError
-from babel.core import get_global
-
 Direction = Literal["ltr", "rtl"]
 V = TypeVar("V")
 
@@ -110,6 +107,8 @@ def suggest_codes(code: str, among: Iterable[str]) -> list[str]:
 
 def _current_code(code: str) -> str:
     """Return a code with the present codes of CLDR for its language and region."""
+    from babel.core import get_global  # only where languages are named: it takes long to import
+
     language, script, region = _split_code(code)
     language = _NORWEGIAN.get(language) or get_global("language_aliases").get(language) or language
     region = (get_global("territory_aliases").get(region) or [region])[0]
@@ -139,6 +138,8 @@ def sort_codes(codes: Iterable[str], source: str = "en") -> list[str]:
 @lru_cache(4096)
 def name(code: str) -> str:
     """Return the name of a language: German (Switzerland). An unknown code is its own name."""
+    from babel import Locale
+
     language, script, region = _split_code(code)
     names = Locale.parse("en")
     first = names.languages.get(language) or _NAMES.get(language)
@@ -155,6 +156,8 @@ def name(code: str) -> str:
 @lru_cache(4096)
 def script(code: str) -> str:
     """Return the script of a language as in ISO 15924: Latn. Empty if it is not known."""
+    from babel.core import get_global
+
     language, own, region = _split_code(code)
     if own:
         return own
@@ -196,6 +199,8 @@ class Conventions(NamedTuple):
 @lru_cache(4096)
 def conventions(code: str) -> Conventions | None:
     """Return how a language writes numbers and dates; None if CLDR does not have it."""
+    from babel import Locale, UnknownLocaleError
+
     try:
         locale = Locale.parse(normalize(code))
     except (ValueError, UnknownLocaleError):
