@@ -242,8 +242,8 @@ class FlowEndpoints(Endpoints[Flow]):
         self, changes: Sequence[Change], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Warn of new flows with the name of another one; capitals and spaces do not count."""
-        names = {n: change.after["name"] for n, change in enumerate(changes)
-                 if change.kind == "create"}  # fmt: skip
+        created = {n: change.after for n, change in enumerate(changes) if change.kind == "create"}
+        names = {n: fields["name"] for n, fields in created.items()}
         deleted = [change.key for change in changes if change.kind == "delete"]
         return _find_same_names(names, base["name"].drop(deleted).items())
 

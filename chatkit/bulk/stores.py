@@ -221,13 +221,12 @@ def read_changes_since(
             continue  # none of its rows came later: it need not be read
         try:
             with run.read() as kept:
-                times: dict[int | None, str] = {}
-                answered: dict[int | None, str] = {}
+                times, answered = dict[int | None, str](), set[int | None]()
                 for event in kept.events():
-                    times[event.n] = event.at
+                    if event.n not in answered:
+                        times[event.n] = event.at
                     if event.what in ("answered", "adopted"):
-                        answered.setdefault(event.n, event.at)
-                times |= answered
+                        answered.add(event.n)
                 rows = read_rows(kept)
         except JournalError:
             continue
