@@ -23,7 +23,7 @@ FEW, MANY = sized(100_000, 200), sized(300_000, 600)
 SENT = sized(20_000, 40)
 COUNT = 1
 #: Three times the rows take at most so many times the CPU.
-TIMES = 4.5
+TIMES = 3.6
 #: MB that 100,000 changes take, saved, read again and begun.
 PEAK = 300.0
 STEPS = {
